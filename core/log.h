@@ -14,8 +14,8 @@ void log_init(hpa_t uart_base, uint32_t uart_shift, uint32_t uart_width);
  * can repeat. */
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Sets the function that gets these lines in place of the serial line, until it is NULL again. Boot
- * hart only, at boot. */
+/* Redirects these lines to a function instead of the serial line, until it is NULL again. Boot hart
+ * only, at boot. */
 void log_divert(void (*writer)(const char *text));
 
 /* Logs a line for panic(), without the lock. */
@@ -25,8 +25,7 @@ void log_panic(const char *line);
  * Without it, each line is "tally: " and the text. Boot hart only, before other harts run. */
 void log_set_writer(void (*writer)(const char *text));
 
-/* The lock of the serial line. Any hart may take it. The caller of log_emit() and
- * log_uart() holds it. */
+/* The lock of the serial line. Any hart may take it. log_emit() and log_uart() require it. */
 void log_lock(void);
 void log_unlock(void);
 void log_emit(const char *bytes, size_t n);

@@ -9,7 +9,7 @@
 #include "core/log.h"
 #include "core/panic.h"
 
-/* Instructions, at least, that a firmware gets that answers success and switches off later. */
+/* Least wait, in instructions, for firmware that reports success and switches off later. */
 #define PATIENCE 100000000U
 
 atomic_bool machine_stopped;

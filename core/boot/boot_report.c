@@ -55,8 +55,8 @@ static void report_guest_isa(const struct pcpu *pcpu)
 }
 
 /*
- * Logs the events that the hart can count, and those that its self-check found wrong. Each line
- * fits on a screen.
+ * Logs the events that the hart can count, and those that failed its self-check. Each line fits on
+ * a screen.
  */
 #define EVENTS_LINE_BYTES 60U
 static void report_events(uint64_t hartid, const struct hpm *hpm)
@@ -112,7 +112,7 @@ void boot_report_lost(const struct pcpu *pcpu)
 		         pcpu->hartid);
 }
 
-/* Logs that the hart counts wrong. */
+/* Logs the result of the hart's self-check if it counts wrong. */
 static void report_inexact(const struct pcpu *pcpu)
 {
 	const struct hpm_inexact *found = &pcpu->hpm.inexact;
@@ -124,7 +124,7 @@ static void report_inexact(const struct pcpu *pcpu)
 		         found->where, found->counted, found->known);
 }
 
-/* Logs what guests can see of OF where their reads of scountovf do not trap. */
+/* Logs how visible OF is to guests whose reads of scountovf do not trap. */
 static void report_flags(const struct pcpu *pcpu)
 {
 	const struct hpm *hpm = &pcpu->hpm;
@@ -150,7 +150,7 @@ static void report_fixed(const struct pcpu *pcpu)
 		         lost & HCTRS_INSTRET ? "instructions" : "");
 }
 
-/* All that is told of a hart, but how it counts wrong. */
+/* Logs all about a hart except inexact counts. */
 static void report_hart(const struct pcpu *pcpu)
 {
 	const struct hpm *hpm = &pcpu->hpm;
@@ -194,7 +194,7 @@ static void report_hart(const struct pcpu *pcpu)
 
 static uint64_t kind;
 
-/* Adds a line without its "hart N" to `kind`. */
+/* Adds a line without its "hart N" to the hash `kind`. */
 static void note_kind(const char *line)
 {
 	const uint64_t fnv_prime = 0x100000001b3;
@@ -206,7 +206,7 @@ static void note_kind(const char *line)
 	while (*line++);
 }
 
-/* Harts of one kind have the same lines. */
+/* Returns the hash of a hart's lines: harts of one kind have the same. */
 static uint64_t kind_of(const struct pcpu *pcpu)
 {
 	kind = 0;
@@ -216,7 +216,7 @@ static uint64_t kind_of(const struct pcpu *pcpu)
 	return kind;
 }
 
-/* Logs which of the harts behind this one are of its kind. */
+/* Logs the later harts of the same kind as this one. */
 #define ALIKE_LINE_BYTES 60U
 static void report_alike(const uint64_t kinds[MAX_HARTS], uint32_t first)
 {
@@ -244,7 +244,7 @@ static void report_alike(const uint64_t kinds[MAX_HARTS], uint32_t first)
 		log_line("harts %s: as hart %lu", line, pcpu_at(first)->hartid);
 }
 
-/* Those of a kind that has been told already need a line at most. */
+/* Logs the lines of each kind of hart once. */
 static void report_harts(void)
 {
 	uint64_t kinds[MAX_HARTS] = {0};

@@ -12,8 +12,8 @@
 #include "core/vcpu/trap_loop.h"
 #include "core/vcpu/vcpu_registers.h"
 
-/* Measures how far `cycle` advances per tick of host time. It bounds all events, because no event
- * counts more than once a cycle here. */
+/* Measures how far `cycle` advances per tick of host time. This bounds all events: none counts more
+ * than once a cycle here. */
 static uint64_t counts_a_tick(void)
 {
 	const uint64_t ticks = 100;
@@ -32,8 +32,8 @@ static uint64_t counts_a_tick(void)
 	return counts < ticks ? 1 : (counts + ticks / 2) / ticks;
 }
 
-/* A hart without one gets no interrupts of devices. The boot hart serves the UART, so without its
- * own the machine has none. */
+/* A hart without an IMSIC gets no device interrupts. The boot hart serves the UART, so without its
+ * IMSIC the machine uses none. */
 static void probe_imsic(struct pcpu *pcpu)
 {
 	pcpu->no_imsic = platform.irqchip.kind == IRQCHIP_IMSIC && !isa_has_imsic();
@@ -70,8 +70,8 @@ const char *pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	pcpu->ad_ungated = !quirk_probe_ad();
 	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend, platform.timebase,
 	         platform.table);
-	vs_delegate(true); /* again: that may have found quirks of faults */
-	/* Needed to poll counters whose overflow raises no interrupt. */
+	vs_delegate(true); /* again: hpm_init() may have found quirks of faults */
+	/* The rate is needed to poll counters whose overflow raises no interrupt. */
 	if (pcpu->hpm.fixed || pcpu->hpm.hs_lcofi)
 		pcpu->counts_a_tick = counts_a_tick();
 	pcpu->vmids = gstage_vmid_count();

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a hart has, and its set-up. */
+/* The set-up of a hart. */
 #ifndef CORE_BOOT_HART_INIT_H
 #define CORE_BOOT_HART_INIT_H
 
 #include "core/hart/pcpu.h"
 
 /* Sets up CSRs, counters and interrupts of the calling hart. Its pcpu is zero except for `blocks`;
- * `blocks` and `isa` are what the host device tree says. Returns why no guest can run on it, which
- * is also in `unfit`. NULL: guests can. */
+ * `blocks` and `isa` are from the host device tree. Returns why no guest can run on it, which is
+ * also in `unfit`, or NULL if guests can. */
 const char *pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa);
 
 #endif

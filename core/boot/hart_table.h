@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a hart has to do with the node /pmu of the VM tree, in words. After the harts' boot. */
+/* Compares a hart with the node /pmu of the VM tree, in words. After the harts' boot. */
 #ifndef CORE_BOOT_HART_TABLE_H
 #define CORE_BOOT_HART_TABLE_H
 
@@ -8,7 +8,7 @@
 /* For vm_limits.contradicts, of the hart with this index. The text is valid until the next call. */
 const char *hart_contradicts(uint32_t hart);
 
-/* Logs what the hart has of the table. Nothing, if there is no table or no counter. */
+/* Logs which events of the table the hart has. Nothing, if there is no table or no counter. */
 void hart_table_report(const struct pcpu *pcpu);
 
 #endif

@@ -11,16 +11,16 @@
 #include "core/panic.h"
 #include "core/sched/sched_parts.h"
 
-/* Seconds that each hart may take to start, and to probe its counters. */
+/* Most seconds for a hart to start, and to probe its counters. */
 #define TO_COME  1U
 #define TO_READY 10U
-/* How often the boot hart looks whether another one is ready. In between it rests, so that it takes
- * nothing from harts with which it shares a core, or an emulator. */
+/* How often the boot hart checks whether another one is ready. In between it sleeps, so that it
+ * takes no time from harts with which it shares a core, or an emulator. */
 #define LOOKS_HZ 10000U
 
 /*
- * Who sets `taken` first owns the stack with this index: the hart when it starts, or the boot hart
- * when it gives up waiting. entry.S knows the offsets of both members.
+ * The first hart that sets `taken` owns the stack with this index: the hart when it starts, or the
+ * boot hart when it gives up waiting. entry.S knows the offsets of both members.
  */
 struct hart_start {
 	_Atomic(uint32_t) taken;
@@ -42,8 +42,8 @@ static long send_ipi(uint64_t hartid)
 	return sbi_call(SBI_EXT_IPI, SBI_IPI_SEND_IPI, 1, hartid, 0, 0, 0).error;
 }
 
-/* Sends an IPI to the calling hart itself. Interrupts are off. Returns what is wrong, NULL:
- * nothing. */
+/* Sends an IPI to the calling hart itself. Interrupts are off. Returns the error in words, or
+ * NULL. */
 static const char *try_ipi(uint64_t hartid)
 {
 	uint64_t end = after(TO_COME);
@@ -58,14 +58,15 @@ static const char *try_ipi(uint64_t hartid)
 	return came ? NULL : "the firmware's IPIs do not come";
 }
 
-/* An emulator that runs one hart at a time goes to another one when a hart sets a timer that comes
- * before those of all harts. So each turn's is earlier than the last one's. None comes. */
+/* An emulator that runs one hart at a time switches to another one when a hart sets a timer that is
+ * earlier than the timers of all harts. So each turn sets an earlier timer than the last. None
+ * expires. */
 static void pass_turn(uint32_t turn)
 {
 	sched_set_host_timer(this_pcpu(), turns_end - turn);
 }
 
-/* Interrupts are off: a pending one ends WFI and is not taken. */
+/* Interrupts are off: a pending one ends WFI but is not taken. */
 static void rest(void)
 {
 	sched_set_host_timer(this_pcpu(), csr_read(CSR_TIME) + platform.timebase / LOOKS_HZ);
@@ -100,10 +101,10 @@ static bool take_turns(atomic_uint *turn, uint32_t me, uint32_t harts)
 
 void harts_join(struct pcpu *pcpu)
 {
-	/* Of a hart that is wrong when it is alone nothing more has to be known. */
+	/* A hart that counts wrong when it runs alone needs no further probe. */
 	if (!pcpu->hpm.inexact.where) {
 		atomic_store(&pcpu->online, PCPU_PROBED);
-		/* Each wakes the other, so that none waits long for its turn. */
+		/* Each hart wakes the other, so that neither waits long for its turn. */
 		fence_memory_then_output();
 		(void)send_ipi(hart_stacks[0].pcpu.hartid);
 		rest();
@@ -113,7 +114,7 @@ void harts_join(struct pcpu *pcpu)
 	atomic_store(&pcpu->online, PCPU_ONLINE);
 }
 
-/* Waits until the hart has come so far. */
+/* Waits until the hart has reached this stage. */
 static void wait_for(struct pcpu *pcpu, uint32_t stage, uint64_t hartid)
 {
 	uint64_t end = after(TO_READY);
@@ -125,7 +126,7 @@ static void wait_for(struct pcpu *pcpu, uint32_t stage, uint64_t hartid)
 	}
 }
 
-/* Starts a hart as the next pcpu. Returns why it cannot be used, NULL: it can. */
+/* Starts a hart as the next pcpu. Returns why it cannot be used, or NULL if it can. */
 static const char *start_hart(uint32_t i)
 {
 	static struct hart_start starts[MAX_HARTS];
@@ -144,7 +145,7 @@ static const char *start_hart(uint32_t i)
 		return "the firmware says that it started it, and it does not come";
 	wait_for(pcpu, PCPU_PROBED, platform.harts[i].hartid);
 	if (atomic_load(&pcpu->online) == PCPU_LEFT) {
-		/* The next hart has its place. */
+		/* Logged now, because the next hart gets its pcpu. */
 		boot_report_lost(pcpu);
 		atomic_store(&pcpu->online, 0);
 		return pcpu->unfit;
@@ -164,8 +165,7 @@ void harts_start(uint64_t boot_hartid, uint32_t most)
 {
 	const char *no_ipi = platform.n_harts > 1 ? try_ipi(boot_hartid) : NULL;
 
-	/* Alone: this shows that the sequences themselves are of the lengths that they should
-	 * have. */
+	/* With the boot hart alone: checks the lengths of the sequences themselves. */
 	if (platform.n_harts > 1)
 		take_turns(&this_pcpu()->turn, 0, 1);
 	n_pcpus = 1;

@@ -16,7 +16,7 @@
 #include "core/panic.h"
 #include <string.h>
 
-/* Reads the first registers of a device, as the harts see them. */
+/* Reads the first registers of a device, as addresses of the harts. */
 static bool read_registers(const void *dtb, int node, uint64_t *base, uint64_t *size)
 {
 	struct host_place place = host_place_of(dtb, node);
@@ -26,7 +26,7 @@ static bool read_registers(const void *dtb, int node, uint64_t *base, uint64_t *
 }
 
 #define UNKNOWN UINT32_MAX
-/* After the size of the VM tree is known. */
+/* Called after the size of the VM tree is known. */
 static void read_memory(const void *dtb, struct vm_range image)
 {
 	struct host_reserved kept;
@@ -82,7 +82,7 @@ static void read_hart(const struct host_cpu *cpu)
 	};
 }
 
-/* The last hart that cannot run guests gives its place to one that can. */
+/* The last hart that cannot run guests is removed for one that can. */
 static void make_room(uint64_t boot_hartid)
 {
 	for (uint32_t i = platform.n_harts; i--;) {
@@ -96,7 +96,8 @@ static void make_room(uint64_t boot_hartid)
 	}
 }
 
-/* The boot hart, and the first others: those that can run guests before those that cannot. */
+/* Reads the boot hart and the first of the others, of which those that can run guests have
+ * precedence. */
 static void read_cpus(const void *dtb, uint64_t boot_hartid)
 {
 	struct host_cpu cpu = host_cpus(dtb);
@@ -125,8 +126,8 @@ static void read_cpus(const void *dtb, uint64_t boot_hartid)
 		               boot_hartid);
 }
 
-/* Finds each hart's S-mode external interrupt (9) in interrupts-extended of a controller, where its
- * index is the hart's place. Returns false if the boot hart has none. */
+/* Finds each hart's S-mode external interrupt (9) in interrupts-extended of a controller; its index
+ * there is the hart's place. Returns false if the boot hart has none. */
 static bool find_places(const void *dtb, int node, uint64_t boot_hartid)
 {
 	bool found = false;
@@ -148,8 +149,8 @@ static bool find_places(const void *dtb, int node, uint64_t boot_hartid)
 	return found;
 }
 
-/* The registers of all entries of reg, one behind the other, in whole pages of `page` bytes: what
- * is `offset` bytes from the first. ~0: nothing. */
+/* Returns the address at `offset` in the registers of all entries of reg, taken as contiguous and
+ * in whole pages of `page` bytes, or ~0 if there is none. */
 static uint64_t read_registers_at(const void *dtb, int node, uint64_t page, uint64_t offset)
 {
 	struct host_place place = host_place_of(dtb, node);
@@ -165,8 +166,8 @@ static uint64_t read_registers_at(const void *dtb, int node, uint64_t page, uint
 	return ~0UL;
 }
 
-/* Harts in groups: the places become those that an APLIC knows, and the base that of group 0.
- * Returns false if the files are not where the groups' numbers say. */
+/* With groups of harts, changes the places to those of an APLIC, and the base to that of group 0.
+ * Returns false if the files are not at the addresses that the groups' numbers require. */
 static bool place_groups(const void *dtb, int node, struct imsic *imsic)
 {
 	uint32_t groups = host_tree_u32(dtb, node, "riscv,group-index-bits", 0);
@@ -205,7 +206,7 @@ static bool place_groups(const void *dtb, int node, struct imsic *imsic)
 	return true;
 }
 
-/* Returns false if the harts' places are not known. */
+/* Returns false if a hart's place is not known. */
 static bool read_imsic(const void *dtb, int node)
 {
 	struct imsic imsic = {.file_bits = host_tree_u32(dtb, node, "riscv,guest-index-bits", 0)};
@@ -269,7 +270,7 @@ static void find_irqchip(const void *dtb, uint64_t boot_hartid)
 	}
 }
 
-/* Returns the UART's interrupt at the harts' controller. 0: it has none there. */
+/* Returns the UART's interrupt at the harts' controller, or 0 if it has none there. */
 static uint32_t read_uart_irq(const void *dtb, int node)
 {
 	struct host_place place = host_place_of(dtb, node);
@@ -315,8 +316,8 @@ static void read_vm_tree_place(const void *dtb, int chosen)
 }
 
 /*
- * Erases the seed from the tree, so that it exists only as the key of the guests' seeds, whoever
- * gets the tree's memory. A tree in ROM is not given to a guest.
+ * Erases the seed from the tree, so that it exists only as the key of the guests' seeds, whichever
+ * VM gets the tree's memory. A tree in ROM is not given to a guest.
  */
 static void take_seed(void *dtb, int chosen)
 {
@@ -331,7 +332,7 @@ static void take_seed(void *dtb, int chosen)
 
 void host_dt_read(void *dtb, uint64_t boot_hartid, struct vm_range image)
 {
-	/* The firmware made this tree, so its own header may tell its size. */
+	/* The firmware made this tree, so the size in its header is trusted. */
 	if (!dtb || fdt_check_header(dtb) || fdt_check_full(dtb, fdt_totalsize(dtb)))
 		platform_lacks("the host device tree that the firmware gave is damaged");
 	int chosen = fdt_subnode_offset(dtb, 0, "chosen");

@@ -6,8 +6,9 @@
 #include "core/lib/types.h"
 
 /*
- * Reads the host device tree into `platform`, and takes the seed out of it. `image` is where Tally
- * lies. Panics with one line if the machine lacks what Tally needs. Boot hart only, once.
+ * Reads the host device tree into `platform`, and removes the seed from it. `image` is Tally's own
+ * range. Panics with one line if the machine lacks something that Tally needs. Boot hart only,
+ * once.
  */
 void host_dt_read(void *dtb, uint64_t boot_hartid, struct vm_range image);
 

@@ -18,7 +18,7 @@ static void add(uint64_t from, uint64_t to, enum hs_access access)
 	hs_map_add(&map, from, to - from, access, page_alloc);
 }
 
-/* Tally itself. The page between the two stacks of each hart is left out. */
+/* Maps Tally itself, without the guard page between the two stacks of each hart. */
 static void add_image(uint64_t tables_end)
 {
 	uint64_t from = (uint64_t)_data_start;
@@ -31,11 +31,11 @@ static void add_image(uint64_t tables_end)
 		add(from, stack + HART_STACK_GUARD, HS_READ_WRITE);
 		from = stack + HART_STACK_GUARD + PAGE_SIZE;
 	}
-	/* Its other data, and tables. */
+	/* Maps its other data, and the tables. */
 	add(from, tables_end, HS_READ_WRITE);
 }
 
-/* Whole pages of registers, none of them twice. */
+/* Whole pages of registers, each of them once. */
 #define MAX_REGISTERS 8U
 static struct registers {
 	uint64_t from, to;
@@ -52,7 +52,7 @@ static uint64_t min(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Several devices may be in one page. */
+/* Joins pages that overlap: several devices may be in one. */
 static void need_registers(uint64_t base, uint64_t size)
 {
 	struct registers all = {ALIGN_DOWN(base, PAGE_SIZE),
@@ -67,7 +67,7 @@ static void need_registers(uint64_t base, uint64_t size)
 		}
 		all = (struct registers){min(all.from, r.from), max(all.to, r.to)};
 		registers[i] = registers[--n_registers];
-		i = 0; /* it may overlap those before, too, now */
+		i = 0; /* the joined range may overlap earlier ones */
 	}
 	if (n_registers == MAX_REGISTERS)
 		panic("hs_memory: registers of too many devices");
@@ -101,7 +101,7 @@ void hs_memory_make(const struct vm_guests *guests)
 	made = true;
 }
 
-/* Whether Tally writes registers of the device at the end of a life, in this page. */
+/* Whether Tally writes registers of the device in this page at the end of a life. */
 static bool resets_in(const struct vm_device *device, uint64_t page)
 {
 	return device->reset != VM_RESET_UNKNOWN && !device->pci.given &&

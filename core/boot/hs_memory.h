@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What HS may do with which memory (arch/riscv/hart/hs_map.h). docs/design.md has the list. */
+/* The permissions of HS for each range of memory (arch/riscv/hart/hs_map.h). docs/design.md has the
+ * list. */
 #ifndef CORE_BOOT_HS_MEMORY_H
 #define CORE_BOOT_HS_MEMORY_H
 
@@ -10,19 +11,20 @@
  * the other harts start. */
 void hs_memory_make(const struct vm_guests *guests);
 
-/* Adds what HS needs to reset a VM's devices. Boot hart only. A hart that uses the map already has
- * to fence before it goes there. */
+/* Adds the registers that HS needs to reset a VM's devices. Boot hart only. A hart that uses the
+ * map already must fence before it accesses them. */
 void hs_memory_add_devices(const struct vm_config *vm);
 
-/* Adds the pages of registers that are not in the map yet. Boot hart only; another one has to fence
- * before it goes there. */
+/* Adds the pages of registers that are not in the map yet. Boot hart only; other harts must fence
+ * before they access them. */
 void hs_memory_add_pages(uint64_t at, uint64_t size, const char *whose);
 
-/* Calls a function that needs registers which are not in the map for good. Boot hart only. */
+/* Calls a function without the map, because it needs registers that are never in it. Boot hart
+ * only. */
 void hs_memory_without(void (*what)(void *), void *with);
 
-/* The calling hart uses the map from here on. If it cannot, it says so in words, and goes on
- * without translation. */
+/* The calling hart uses the map from here on. If it cannot, it logs that, and continues without
+ * translation. */
 void hs_memory_use(uint64_t hartid);
 
 #endif

@@ -62,7 +62,7 @@ static struct vm_range image(void)
 	return (struct vm_range){(uint64_t)_image_start, (uint64_t)_image_end};
 }
 
-static bool tree_lost; /* HS does not reach it */
+static bool tree_lost; /* HS cannot access it */
 
 static bool is_tree_given(void)
 {
@@ -72,13 +72,13 @@ static bool is_tree_given(void)
 	         vm_bank_of(&platform.ram, platform.tree_base)));
 }
 
-/* What the machine has. RAM is divided by make_memory(), the rest is found by read_vm_tree(). */
+/* The limits of the machine. make_memory() divides RAM, read_vm_tree() sets the rest. */
 static struct vm_limits limits;
 
 /*
- * Copies the host's tree into the tables' memory. Firmware or boot loader left it anywhere: where
- * the tables come, or where the VM tree goes. So it is first moved beside the VM tree, in memory
- * for guests, which is not in use yet.
+ * Moves the host's tree beside the VM tree, to memory for guests, which no guest uses yet: the
+ * firmware or boot loader may have left it where the tables or the VM tree go. keep_host_tree()
+ * then copies it to the tables' memory.
  */
 static void *set_host_tree_aside(const void *dtb, uint64_t from, uint64_t tree_at)
 {
@@ -109,8 +109,8 @@ static void keep_host_tree(const void *aside)
 	platform.host_tree = memcpy(page_alloc(room), aside, fdt_totalsize(aside));
 }
 
-/* The image has a stack for the boot hart. Those of the machine's other harts follow it, and nobody
- * keeps anything in that memory any more. Returns where tables may begin. */
+/* The image has a stack for the boot hart. Those of the machine's other harts follow it; that
+ * memory is not in use any more. Returns where tables may begin. */
 static uint32_t n_stacks = 1;
 static uint64_t make_stacks(void)
 {
@@ -123,7 +123,7 @@ static uint64_t make_stacks(void)
 	return end;
 }
 
-/* Returns where the memory for guests begins that ends where the VM tree goes. */
+/* Returns the start of the memory for guests that ends at the VM tree's place. */
 static uint64_t begin_before_tree(void)
 {
 	const struct vm_guests *guests = &limits.guests;
@@ -135,7 +135,7 @@ static uint64_t begin_before_tree(void)
 	return guests->tree.from;
 }
 
-/* Wherever the boot loader says that it is. */
+/* Whether HS can access the VM tree where the boot loader says it is. */
 static bool reaches_tree(void)
 {
 	uint64_t last = platform.tree_base + platform.tree_size - 1;
@@ -150,16 +150,18 @@ static _Noreturn void refuse_without_host_tree(void)
 	       "it");
 }
 
-/* Tally's bank from low to high: firmware, Tally, stacks, tables | guests | VM tree. The tree is
- * moved there, so that guests have all else that vm_guest_ranges() says. A tree that leaves no
- * memory for guests is not moved; read_vm_tree() refuses it. From here on HS runs under its map. */
+/* Tally's bank in ascending order: firmware, Tally, stacks, tables | guests | VM tree. The tree is
+ * moved there, so that guests have all the rest that vm_guest_ranges() gives them. A tree that
+ * leaves no memory for guests is not moved; read_vm_tree() refuses it. From here on HS runs under
+ * its map. */
 static void make_memory(uint64_t hartid, const void *dtb)
 {
 	const struct vm_guests *guests = &limits.guests;
 	struct host_reserved kept;
 	const void *aside;
 
-	/* Without a bank the VM tree may go elsewhere. Nothing new lies in Tally. */
+	/* Without a bank the VM tree may get another place. The result is ignored: Tally's own
+	 * place is the same. */
 	if (!ram_try(dtb))
 		host_memory_keep(dtb, image(), platform.tree_size, &platform.ram, &kept);
 	tree_lost = is_tree_given() && !reaches_tree();
@@ -168,7 +170,7 @@ static void make_memory(uint64_t hartid, const void *dtb)
 	if (!is_tree_given() || !guests->n)
 		return;
 	aside = set_host_tree_aside(dtb, begin_before_tree(), guests->tree.from);
-	/* VMs would get what that keeps. */
+	/* Without a copy of the host's tree, VMs would get the memory that it reserves. */
 	if (!aside &&
 	    host_reserved_find(dtb, guests->ranges[0].from,
 	                       guests->ranges[guests->n - 1].to - guests->ranges[0].from, &kept))
@@ -181,7 +183,7 @@ static void make_memory(uint64_t hartid, const void *dtb)
 	hs_memory_use(hartid);
 }
 
-/* Without the host's tree the parser has looked at words only. */
+/* Without the host's tree the parser has checked only the syntax of devices. */
 static void require_host_tree(void)
 {
 	for (uint32_t i = 0; i < tree->n_vms && !platform.host_tree; i++) {
@@ -195,7 +197,7 @@ static uint32_t hart_guest_files(uint32_t hart)
 	return pcpu_at(hart)->guest_files;
 }
 
-/* The VM tree may not be written under the map of HS. */
+/* Runs without the map of HS, which makes the VM tree read-only. */
 static void tell_all_refused(void *unused)
 {
 	(void)unused;
@@ -254,7 +256,8 @@ static void find_functions(void)
 		stop();
 }
 
-/* What the harts' probes want of the VM tree. What is wrong with the tree is told later. */
+/* Reads the parts of the VM tree that the harts' probes need. Errors of the tree are reported
+ * later. */
 static void read_table(void)
 {
 	static struct selectors table;
@@ -275,7 +278,7 @@ static _Noreturn void run(struct pcpu *pcpu)
 	struct vcpu *vcpu = sched_next(pcpu);
 
 	pcpu->stay_start = csr_read(CSR_INSTRET);
-	exit_enter(pcpu, vcpu); /* it may have moved here, in a long call, or with counters */
+	exit_enter(pcpu, vcpu); /* the vcpu may have moved here, in a long call, or with counters */
 }
 
 void secondary_main(uint64_t hartid, uint64_t index)

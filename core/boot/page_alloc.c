@@ -3,11 +3,11 @@
 #include "core/panic.h"
 #include <string.h>
 
-#define LINE 64U /* of a cache: what one hart writes is not beside what another one writes */
+#define LINE 64U /* bytes of a cache line, which two harts do not share */
 
 static uint64_t start, next, end;
 
-/* The largest piece that alignment has left out, for what fits into it. */
+/* The largest gap left by alignment, used for allocations that fit into it. */
 static struct {
 	uint64_t from, to;
 } gap;

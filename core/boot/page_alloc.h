@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory for tables, which the boot hart allocates at boot and which is never freed: the range
- * between Tally's image and RAM base + VM_RESERVED_MEMORY. Who has which memory behind it is in the
- * VM tree's struct vm_config.
+ * between Tally's image and RAM base + VM_RESERVED_MEMORY. The VM tree's struct vm_config has the
+ * owners of the memory after it.
  */
 #ifndef CORE_BOOT_PAGE_ALLOC_H
 #define CORE_BOOT_PAGE_ALLOC_H
@@ -15,13 +15,13 @@ void page_alloc_init(uint64_t tables_start, uint64_t tables_end);
  * Panics if there is none; the range is far larger than 16 VMs can need. */
 void *page_alloc(size_t size);
 
-/* The same for what no hart's tables refer to: of any size, aligned to a line of a cache. */
+/* The same for memory to which no hart's tables refer: of any size, aligned to a cache line. */
 void *page_alloc_array(size_t size);
 
-/* The same as page_alloc_array(), but it may hold anything. */
+/* Like page_alloc_array(), but the memory may have any contents. */
 void *page_alloc_uncleared(size_t size);
 
-/* Gives back what is behind the first `used` bytes of the array that was allocated last. */
+/* Frees the bytes after the first `used` of the array that was allocated last. */
 void page_alloc_trim(const void *last, size_t size, size_t used);
 
 /* Returns how many bytes are allocated, or lost to alignment. */

@@ -33,7 +33,7 @@ struct found {
 static struct found found[PCI_FUNCTIONS];
 static uint32_t n_found;
 
-/* What is being looked for. */
+/* The state of the search for functions. */
 struct search {
 	struct vm_tree *tree;
 	struct pci_room room;
@@ -75,7 +75,7 @@ static void scan(struct search *s)
 	for (uint32_t n = 0; n < PCI_FUNCTIONS; n++) {
 		struct pci_function f;
 
-		/* A device without a first function has none. */
+		/* A device without function 0 has no functions. */
 		if (n % 8 && (!n_found || found[n_found - 1].bdf / 8 != (first + n) / 8))
 			continue;
 		if (!pci_find(&f, page_of(s, n), first + n))
@@ -116,7 +116,8 @@ static const struct found *match(struct search *s)
 	return NULL;
 }
 
-/* Nothing says that functions of one device are kept apart from each other. */
+/* Refuses a function if another VM has one of the same device: they may not be isolated from each
+ * other. */
 static bool check_neighbours(struct search *s, uint32_t bdf)
 {
 	bool whole = bdf % 8 == 0;
@@ -135,7 +136,7 @@ static bool check_neighbours(struct search *s, uint32_t bdf)
 			              BDF_PARTS(bdf), BDF_PARTS(f->pci.bdf), vm->name);
 		whole |= vm == s->vm && f->pci.bdf == (bdf & ~7U);
 	}
-	/* The first one may be what was refused. */
+	/* Without a second refusal if function 0 was itself refused. */
 	if (whole || s->refused)
 		return whole;
 	return refuse(s,
@@ -206,7 +207,7 @@ static bool try_it(struct search *s, const struct pci_function *f)
 	                 "\"never\" and restart-limit = <0>");
 }
 
-/* Returns who else has a source of the host's controller. NULL: nobody has. */
+/* Returns the other owner of the interrupt source, or NULL. */
 static const char *who_has(const struct search *s, const struct host_chip *chip, uint32_t source,
                            char *name, size_t size)
 {
@@ -242,7 +243,8 @@ static bool is_bell(const struct vm_config *vm, uint32_t source)
 	return false;
 }
 
-/* The number that an interrupt has in the VM: that of the same line, or a new one. 0: no more. */
+/* Returns the VM's number of an interrupt: that of the same line, or a new one; 0 if none is
+ * left. */
 static uint32_t number_of(struct search *s, uint32_t source)
 {
 	uint32_t next = 1;
@@ -279,7 +281,7 @@ static bool add_interrupt(struct search *s, const struct pci_function *f)
 		return refuse(s, "its interrupt does not go to the harts' PLIC or APLIC");
 	other = who_has(s, &chip, irq.source, name, sizeof(name));
 	if (other && f->msix && functions_have_messages(s->vm))
-		return true; /* it has messages, and its INTx stays off */
+		return true; /* it has MSIs, and its INTx stays disabled */
 	if (other)
 		return refuse(s, "shares interrupt %u with %s, which is not this VM's", irq.source,
 		              other);
@@ -295,7 +297,7 @@ static bool add_interrupt(struct search *s, const struct pci_function *f)
 	return true;
 }
 
-/* Whether Tally drives the IOMMU of that node: it drives one. */
+/* Whether Tally drives the IOMMU of that node; it drives only one. */
 static bool is_driven(int node)
 {
 	struct host_place place = host_place_of(platform.host_tree, node);
@@ -349,7 +351,7 @@ static void assign_all(void *search)
 		s->vm = &s->tree->vms[i];
 		for (uint32_t k = 0; k < s->vm->n_devices; k++) {
 			s->device = &s->vm->devices[k];
-			/* An IOMMU that does not work is told once. */
+			/* An IOMMU that does not work is reported once. */
 			if (s->device->pci.given && !assign(s) && dma_refused())
 				return;
 		}
@@ -381,8 +383,8 @@ bool pci_assign(struct vm_tree *tree, void (*tell)(const char *line))
 	struct host_bridge bridge;
 	struct search s = {.tree = tree, .tell = tell};
 
-	/* A board's bus may be asleep, and fault. The parser has refused functions where there is
-	 * no bridge. */
+	/* The bus is read only if needed: on a board it may be asleep, and fault. Without a bridge
+	 * the parser has refused all functions. */
 	if (!is_asked(tree) || !platform.host_tree || host_bridge_find(platform.host_tree, &bridge))
 		return true;
 	pci_room_init(&s.room, &bridge);

@@ -6,9 +6,9 @@
 #include "core/host/vm_config.h"
 
 /*
- * If the tree names functions: turns off all of the host's bus, whoever has left them on, and finds
- * those that the tree names. Returns false if a VM cannot have one; each of these is told as a
- * refusal of the tree.
+ * If the tree names functions: turns off all functions of the host's bus, whether or not firmware
+ * used them, and finds those that the tree names. Returns false if a VM cannot have one; each of
+ * these is reported as a refusal of the tree.
  */
 bool pci_assign(struct vm_tree *tree, void (*tell)(const char *line));
 

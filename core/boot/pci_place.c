@@ -11,12 +11,12 @@ void pci_room_init(struct pci_room *room, const struct host_bridge *bridge)
 	for (uint32_t i = 0; i < bridge->n_windows; i++) {
 		const struct bridge_window *w = &bridge->windows[i];
 
-		/* On the bus 0 is no address. */
+		/* Address 0 of the bus means no address. */
 		room->next[i] = w->base + (w->bus ? 0 : PAGE_SIZE);
 	}
 }
 
-/* Returns the end of something that the VM has in a range. 0: nothing is there. */
+/* Returns the end of something that the VM has in a range, or 0 if it is free. */
 static uint64_t obstacle(const struct vm_config *vm, uint64_t base, uint64_t size)
 {
 	static const struct {
@@ -42,7 +42,7 @@ static uint64_t obstacle(const struct vm_config *vm, uint64_t base, uint64_t siz
 	return 0;
 }
 
-/* Finds room in a window. Alignment is that of the address on the bus. 0: there is none. */
+/* Finds room in a window, aligned as an address on the bus. Returns 0 if there is none. */
 static uint64_t find_room(const struct pci_room *room, uint32_t n, const struct vm_config *vm,
                           uint64_t size)
 {
@@ -60,7 +60,7 @@ static uint64_t find_room(const struct pci_room *room, uint32_t n, const struct 
 	return at;
 }
 
-/* The VM's own window grows up to a BAR. Returns false if it has as many as it can. */
+/* Extends the VM's window to include a BAR. Returns false if the VM has too many windows. */
 static bool widen(struct vm_config *vm, const struct bridge_window *w, uint64_t at, uint64_t size)
 {
 	struct vm_window *own = vm->windows, *end = own + vm->n_windows;

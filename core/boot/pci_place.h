@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places for the BARs of PCI functions that VMs have: whole pages of their own, in the windows of
- * the host bridge. */
+/* Addresses for the BARs of the VMs' PCI functions: whole pages of their own, in the windows of the
+ * host bridge. */
 #ifndef CORE_BOOT_PCI_PLACE_H
 #define CORE_BOOT_PCI_PLACE_H
 
@@ -8,7 +8,7 @@
 #include "core/host/host_bridge.h"
 #include "core/host/vm_config.h"
 
-/* The windows, and where the free part of each begins. */
+/* The windows, and the start of the free part of each. */
 struct pci_room {
 	struct host_bridge bridge;
 	uint64_t next[BRIDGE_WINDOWS]; /* the harts' address */
@@ -16,7 +16,7 @@ struct pci_room {
 
 void pci_room_init(struct pci_room *room, const struct host_bridge *bridge);
 
-/* Places each BAR of a function, and tells the device and the VM where they are. Returns false if
+/* Gives each BAR of a function an address, and stores it in the device and the VM. Returns false if
  * there is no room for *bar. */
 bool pci_place(struct pci_room *room, struct pci_function *f, struct vm_config *vm,
                struct vm_device *device, uint32_t *bar);

@@ -10,7 +10,7 @@
 #include "core/panic.h"
 #include "core/tree/vm_memory.h"
 
-/* Tries both ends of a step. *lost is the one that HS does not reach. */
+/* Accesses both ends of a step. *lost is the address that HS cannot access. */
 static bool reaches_step(uint64_t at, uint64_t *lost)
 {
 	*lost = at;
@@ -20,7 +20,7 @@ static bool reaches_step(uint64_t at, uint64_t *lost)
 	return touch(*lost);
 }
 
-/* Tries the first and the last step of a range that the host's tree does not keep. */
+/* Accesses the first and the last step of a range that the host's tree does not reserve. */
 static bool reaches_range(const void *dtb, uint64_t from, uint64_t to, uint64_t *lost)
 {
 	struct host_reserved kept;
@@ -28,7 +28,7 @@ static bool reaches_range(const void *dtb, uint64_t from, uint64_t to, uint64_t 
 
 	if (first >= from && first < end && !host_reserved_find(dtb, first, end - first, &kept))
 		return reaches_step(first, lost) && reaches_step(end - VM_MEMORY_STEP, lost);
-	/* Behind the last step of all it begins again at 0. */
+	/* After the last step of the address space `first` wraps to 0. */
 	while (first >= from && first < end &&
 	       host_reserved_find(dtb, first, VM_MEMORY_STEP, &kept))
 		first = ALIGN_UP(kept.range.to, VM_MEMORY_STEP);
@@ -45,7 +45,7 @@ static void tell_lost(uint64_t from, uint64_t to, uint64_t lost)
 	         to - 1, lost);
 }
 
-/* Before and behind what Tally keeps. */
+/* Tests Tally's bank before and after Tally's own memory. */
 static void try_own(const void *dtb, struct vm_range *own)
 {
 	uint64_t lost, end = platform.ram.tally + VM_RESERVED_MEMORY;

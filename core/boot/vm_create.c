@@ -52,7 +52,7 @@ static void make_vcpu(struct vm *vm, uint32_t id)
 	vcpu->few_lcofis = vcpu->lcofi.limit;
 	vcpu->has_deadlines = vcpu->few_lcofis;
 	pcpu_count_vcpus(home, 1);
-	/* The vcpu is alone there, for good: vm_check_alone(). */
+	/* vm_check_alone() has made sure that no other vcpu runs there. */
 	if (vm->config->no_look)
 		home->alone = platform.timebase * PCPU_NO_LOOK_S;
 	if (vm->config->aia)
@@ -113,8 +113,8 @@ static uint64_t common_isa(const struct vm *vm)
 
 static void make_device_tree(struct vm *vm, const struct vm_tree *tree)
 {
-	/* Builds the tree at its final place in the guest's memory, which is large enough. No byte
-	 * of before stays between its parts. */
+	/* Builds the tree at its final place in the guest's memory, which is large enough. Old
+	 * bytes between its parts are cleared. */
 	void *dtb = (void *)(vm->memory.a + vm->config->dtb_offset);
 	char isa[ISA_TEXT_BYTES];
 	const char *extensions[ISA_EXTENSIONS + 8];
@@ -136,8 +136,8 @@ static void make_device_tree(struct vm *vm, const struct vm_tree *tree)
 
 	if (!vm->config->aia)
 		common &= ~BIT(ISA_SSAIA);
-	/* A kernel that has Svpbmt maps what is no RAM to it past the caches, which another VM
-	 * uses for the same memory. */
+	/* With Svpbmt, a kernel maps memory that is not its RAM uncached, but another VM uses the
+	 * same memory through the caches. */
 	if (vm->config->n_shared)
 		common &= ~BIT(ISA_SVPBMT);
 	if (vm->no_adue)
@@ -162,8 +162,8 @@ static const char *harts_text(const struct vm *vm, char *buf, size_t size)
 	return buf;
 }
 
-/* Writes where the VM's memory is, like " at 0x90000000 and 0xa0000000" if it chose that. On a
- * machine with one bank only then. */
+/* Writes the addresses of the VM's memory, like " at 0x90000000 and 0xa0000000". On a machine with
+ * one bank only if the VM has chosen them. */
 static const char *places_text(const struct vm_config *config, char *buf, size_t size)
 {
 	struct text text = text_begin(buf, size);
@@ -272,7 +272,7 @@ static void report_shared(const struct vm *vm, const struct vm_tree *tree)
 		report_one_shared(vm, &tree->shared[vm->config->shared[i].number], i);
 }
 
-/* Each vcpu's own interrupt file, and those of nobody else. */
+/* Maps each vcpu's own interrupt file, and no other file. */
 static void map_files(struct vm *vm)
 {
 	for (uint32_t i = 0; i < vm->config->n_vcpus && vm->config->aia; i++) {
@@ -304,7 +304,7 @@ static void make_wires(struct vm *vm)
 	}
 }
 
-/* Its lead hart clears it before the VM starts. */
+/* The memory is not cleared here: the lead hart clears it before the VM starts. */
 static void make_memory(struct vm *vm)
 {
 	vm->memory = (hpa_t){vm->config->host_base};
@@ -317,7 +317,7 @@ static void make_memory(struct vm *vm)
 	}
 }
 
-/* Shared memory is cleared here alone: what VMs leave in it outlives them. */
+/* Shared memory is cleared only here: its contents outlive the VMs. */
 static void clear_shared(const struct vm_tree *tree)
 {
 	for (uint32_t i = 0; i < tree->n_shared; i++) {
@@ -340,9 +340,9 @@ static void map_shared(struct vm *vm, const struct vm_tree *tree)
 	}
 }
 
-/* Where boot has found harts that set A and D in page tables which the G-stage lets them only read,
- * a VM that could have its page tables in shared memory has no Svadu. All harts switch, because its
- * vcpus may move. */
+/* If boot has found harts that set A and D in page tables which the G-stage makes read-only, a VM
+ * that could have its page tables in shared memory has no Svadu. This applies to all harts, because
+ * its vcpus may move. */
 static void keep_from_shared(struct vm *vm)
 {
 	for (uint32_t i = 0; i < vm->config->n_shared && quirks.ad_past_gstage; i++)
@@ -357,7 +357,7 @@ static void keep_from_shared(struct vm *vm)
 	}
 }
 
-/* What it leaves when it fails: the end of its text and, if wanted, its last exits. */
+/* Buffers for its last words: the end of its text and, if wanted, its last exits. */
 static void make_last_words(struct vm *vm)
 {
 	_Static_assert(LAST_BYTES <= PAGE_SIZE && sizeof(struct last_exits) <= PAGE_SIZE, "a page");
@@ -407,14 +407,14 @@ static bool have_vmids(uint32_t n)
 	return !debug_no_vmids();
 }
 
-/* What a VM takes beside its RAM and its last words, with its place in arrays: its own and the VM
- * tree's. */
+/* Returns the memory of a VM beside its RAM and its last words, including its elements in arrays:
+ * here and in the VM tree. */
 static uint64_t size_of_vm(const struct vm *vm, uint64_t tables)
 {
 	return sizeof(*vm) - sizeof(vm->crash) - sizeof(vm->last) + sizeof(*vm->config) + tables;
 }
 
-/* Those that boot starts. */
+/* Returns how many VMs boot starts. */
 static uint32_t n_started(const struct vm_tree *tree)
 {
 	uint32_t n = 0;
@@ -432,8 +432,8 @@ void vms_create(const struct vm_tree *tree)
 	n_vms = tree->n_vms;
 	vms_start_counting(n_started(tree));
 	/*
-	 * Create all vcpus first, because the policy of a VM may depend on which vcpus are alone on
-	 * a hart.
+	 * Create all vcpus first, because the policy of a VM may depend on which vcpus have a hart
+	 * to themselves.
 	 */
 	for (uint32_t i = 0; i < n_vms; i++) {
 		tables[i] = page_alloc_used();
@@ -472,7 +472,7 @@ void vms_create(const struct vm_tree *tree)
 
 void vms_start(void)
 {
-	/* The clocks of all guests that start now are 0 together. */
+	/* All guests that start now have clocks that start at 0 together. */
 	uint64_t now = csr_read(CSR_TIME);
 
 	for (uint32_t i = 0; i < n_vms; i++) {

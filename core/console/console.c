@@ -28,7 +28,8 @@ void console_close(struct console *c)
 	if (c->open == CONSOLE_NOBODY)
 		return;
 	newline(c);
-	/* A VM's line continues as another piece. That of the prompt is shown again. */
+	/* The rest of a VM's line is printed later as another piece. The prompt's line is printed
+	 * again as a whole. */
 	if (!c->frames && c->open != CONSOLE_PROMPT) {
 		console_line_reset(&c->lines[c->open]);
 		c->lines[c->open].continued = true;
@@ -124,7 +125,7 @@ void console_vm_ended(struct console *c, unsigned int vm, bool ended)
 	c->lines[vm].ended = ended;
 }
 
-/* How many characters of Tally's that are shown as they are begin the text. */
+/* Returns the number of characters at the start of the text that are printed unchanged. */
 static size_t shown(const char *text)
 {
 	size_t n = 0;

@@ -9,7 +9,7 @@
  * that is not its own. Batch: only whole lines are printed, ended by LF. Interactive: lines end in
  * CR LF, and the unfinished line of the VM in focus is open: it is written as it grows.
  *
- * Frames: no lines are made. A program gets each VM's bytes as they come (docs/frames.md).
+ * Frames: instead of lines, a program gets each VM's bytes unchanged (docs/frames.md).
  */
 #ifndef CORE_CONSOLE_CONSOLE_H
 #define CORE_CONSOLE_CONSOLE_H
@@ -45,7 +45,7 @@ struct console {
 	bool frames;        /* frames are on */
 	uint8_t next;       /* CONSOLE_KEY: a key follows; '>': the letter of a VM follows */
 	uint8_t sequence;   /* at the prompt: the last of ESC, '[' and 'O' that was typed, or 0 */
-	unsigned int open;  /* whose line or frame is unfinished: a VM, the prompt, nobody */
+	unsigned int open;  /* owner of the open line or frame: a VM, the prompt, or nobody */
 	size_t work;        /* bytes emitted by this call */
 	unsigned int n_vms; /* 0..CONSOLE_MAX_VMS */
 	unsigned int focus; /* gets the input: a VM (0 if there is none), or the prompt */
@@ -71,30 +71,31 @@ size_t console_vm_write(struct console *c, unsigned int vm, const char *bytes, s
  * ended is dropped, and "next" skips it. */
 void console_vm_ended(struct console *c, unsigned int vm, bool ended);
 
-/* Turns frames for programs (docs/frames.md) on or off. Frames that are on begin anew. What a VM
- * has printed of an unfinished line comes with its next console_vm_write(), even of no bytes. */
+/* Turns frames for programs (docs/frames.md) on or off. If they are on already, they begin anew.
+ * The unfinished line of a VM is sent with its next console_vm_write(), even of no bytes. */
 void console_frames(struct console *c, bool on);
 
 /* Gives the input to VM vm < n_vms, or to CONSOLE_PROMPT, and says so in a line. */
 void console_set_focus(struct console *c, unsigned int vm);
 
-/* Prints a line of Tally. A byte that is neither printable ASCII nor tab comes out as '?'. */
+/* Prints a line of Tally. A byte that is neither printable ASCII nor tab is printed as '?'. */
 void console_tally_puts(struct console *c, const char *line);
 
 /*
- * Takes one typed byte. Returns the VM that gets it, or -1 if no VM does: it is part of a command
- * for Tally, or nobody receives input.
- * Keys after Ctrl-T: 1..9 move the focus to that VM, n and p to the next and the previous one; g,
- * s, r start, stop, restart the VM in focus; : opens the prompt; ? prints help; Ctrl-T is the byte
- * itself, and leaves the prompt. For programs: = begins a request, > and a letter choose a VM.
+ * Takes one typed byte. Returns the VM that gets it, or -1 if no VM does: the byte is part of a
+ * command for Tally, or no VM receives input. Keys after Ctrl-T: 1..9 move the focus to that VM, n
+ * and p to the next and the previous one; g, s, r start, stop, restart the VM in focus; : opens the
+ * prompt; ? prints help; Ctrl-T is the byte itself, and leaves the prompt. For programs: = begins a
+ * request, > and a letter choose a VM.
  */
 int console_input(struct console *c, uint8_t ch);
 
 /* A typed command has been answered. Shows the prompt again, if it has the focus. */
 void console_prompt_ready(struct console *c);
 
-/* Prints a line of the answer to request id, or its end with a status if text is NULL. It may stand
- * in the middle of another line. The program that reads the serial line takes it out. */
+/* Prints a line of the answer to request id, or its end with a status if text is NULL. It may be
+ * printed in the middle of another line; the program that reads the serial line removes it
+ * there. */
 void console_answer(struct console *c, const char *id, const char *text, unsigned int status);
 
 /* Returns the VM that console_input() would return for an ordinary byte, or -1. While that VM has

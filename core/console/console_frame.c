@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frames for programs (docs/frames.md). They carry each VM's bytes as they come, percent-encoded,
- * so that none of them can end a frame or begin one.
+ * Frames for programs (docs/frames.md). They carry each VM's bytes percent-encoded, so that no byte
+ * can begin or end a frame.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 static void frame_line(struct console *c, const char *kind, const char *text)
 {
-	/* Without frames an answer leaves the line open that a person is typing. */
+	/* Without frames, an answer does not end the line that a person is typing. */
 	if (c->frames)
 		console_close(c);
 	console_put_text(c, RS);
@@ -39,7 +39,7 @@ static void encode(struct console *c, unsigned int vm, const char *bytes, size_t
 	}
 }
 
-/* Encodes what vm has printed of its unfinished line. */
+/* Encodes the part of vm's unfinished line that it has printed already. */
 static void encode_kept(struct console *c, unsigned int vm)
 {
 	struct console_line *l = &c->lines[vm];
@@ -68,7 +68,7 @@ static void begin(struct console *c)
 {
 	char name[CONSOLE_NAME_BYTES + 3];
 
-	/* What the open line shows comes again, as that VM's first output. */
+	/* The text of the open line is sent again, as that VM's first output. */
 	if (!c->frames && c->open != CONSOLE_NOBODY) {
 		console_put_text(c, c->interactive ? "\r\n" : "\n");
 		c->open = CONSOLE_NOBODY;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tells apart what is typed: bytes for the VM in focus, keys for Tally after Ctrl-T, the line at
- * the prompt, and requests of programs.
+ * Sorts typed bytes: input for the VM in focus, keys for Tally after Ctrl-T, the line at the
+ * prompt, and requests of programs.
  */
 #include <string.h>
 
@@ -51,8 +51,8 @@ static void enter(struct console *c)
 		console_command("", text);
 }
 
-/* Whether the byte is of a key that sends a sequence (arrows, F1): ESC and a character, with
- * further ones behind ESC [ and ESC O. The prompt knows none of these keys. */
+/* Whether the byte belongs to a key that sends an escape sequence (arrows, F1): ESC and a
+ * character, with further ones after ESC [ and ESC O. The prompt ignores all these keys. */
 static bool is_sequence(struct console *c, uint8_t ch)
 {
 	uint8_t begun = c->sequence;
@@ -104,7 +104,7 @@ static void request_key(struct console *c, uint8_t ch)
 	const char *text;
 
 	if (ch != '\r' && ch != '\n') {
-		/* A byte that is no text spoils the request, as too many bytes do. */
+		/* A byte that is not text makes the request malformed, as too many bytes do. */
 		if (ch < ' ' || ch > '~' || r->len >= sizeof(r->text) - 1)
 			r->too_long = true;
 		else
@@ -155,7 +155,7 @@ static void turn(struct console *c, unsigned int step)
 	console_set_focus(c, vm);
 }
 
-/* Gives a command of the prompt's for the VM in focus. */
+/* Runs a command of the prompt for the VM in focus. */
 static void act(const struct console *c, const char *command)
 {
 	char text[CONSOLE_COMMAND_BYTES + 1];

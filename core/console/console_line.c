@@ -76,7 +76,7 @@ static void sequence(struct console_line *l, uint8_t ch)
 	if (ch == CAN || ch == SUB || (ch == '\a' && l->sequence == STRING))
 		l->sequence = NONE;
 	else if (ch < ' ' || ch == DEL || l->sequence == STRING)
-		; /* the sequence goes on */
+		; /* the sequence continues */
 	else if (l->sequence == CSI)
 		l->sequence = ch < '@' ? CSI : NONE;
 	else if (ch >= '0')

@@ -32,12 +32,13 @@ void console_line_restart(struct console_line *l);
 
 /*
  * Feeds one byte. Returns true if it completes a character in unit[]; \n, \r, \b and \t are
- * characters, too. \n and \r end whatever is unfinished. A byte that is not valid UTF-8 there, or a
- * C1 control, gives '?'. Unfinished characters and all other control bytes are left out.
+ * characters, too. \n and \r end any unfinished character or sequence. A byte that is not valid
+ * UTF-8 there, or a C1 control, gives '?'. Unfinished characters and all other control bytes are
+ * left out.
  */
 bool console_line_feed(struct console_line *l, uint8_t ch);
 
-/* Returns bytes that bring another reader to the same state, inside of a character or sequence.
+/* Returns bytes after which another reader is in the same state, inside a character or sequence.
  * They do not have the parameters of a sequence, nor the text of a string. */
 const char *console_line_unfinished(struct console_line *l);
 

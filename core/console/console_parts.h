@@ -5,7 +5,7 @@
 
 #include "core/console/console.h"
 
-/* console_vm_write() takes no further byte once it has emitted so many. */
+/* console_vm_write() takes no further byte after it has emitted this many bytes. */
 #define WORK_BYTES 256u
 
 #define RS "\036" /* begins a frame; a VM's output never contains it */

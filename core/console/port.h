@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the console needs of its user, which defines these functions. */
+/* Functions that the console needs; its user defines them. */
 #ifndef CORE_CONSOLE_PORT_H
 #define CORE_CONSOLE_PORT_H
 
@@ -9,8 +9,8 @@
  * unchanged. Called with the console lock held. */
 void console_emit(const char *s, size_t n);
 
-/* Takes up a command, and prints nothing before it returns. id is "" if the command was
- * typed; console_prompt_ready() follows its last line. Otherwise a program has sent it, and
+/* Accepts a command, and prints nothing before it returns. id is "" if the command was typed;
+ * console_prompt_ready() follows its last line. Otherwise a program has sent it, and
  * console_answer() prints the answer; text is NULL if the request was malformed. */
 void console_command(const char *id, const char *text);
 

@@ -23,7 +23,7 @@ struct entry {
 static uint64_t file; /* 0: there is no ledger. Constant after boot */
 static atomic_ulong number;
 static struct vec_image *vectors; /* [n_pcpus] */
-static bool news[MAX_HARTS];      /* since the last LEDGER_ENTERS; each its hart's */
+static bool news[MAX_HARTS]; /* entries since the last LEDGER_ENTERS; each written by its hart */
 
 void ledger_open(void)
 {
@@ -70,7 +70,7 @@ void ledger(enum ledger_what what, uint32_t unit, const struct vcpu *vcpu, uint6
 
 #define VCSR_BITS 7UL /* vxrm, vxsat */
 
-/* 0 for a state after reset. */
+/* Returns a checksum; 0 for the state after reset. */
 static uint64_t sum(uint64_t so_far, const uint64_t *words, uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What HS must not do with its memory. */
+/* Accesses that the map of HS forbids. */
 #include <string.h>
 
 #include "core/boot/debug.h"
@@ -36,7 +36,7 @@ static void lose_stack(void)
 	__asm__ volatile("mv sp, zero\nsd zero, -8(sp)" ::: "memory");
 }
 
-/* The hart that started last does it. */
+/* Only the hart that started last makes the access. */
 void debug_trip(struct pcpu *pcpu)
 {
 	const char *trip = debug_words.trip;

@@ -6,7 +6,7 @@
 #define SOURCECFG  0x0004u /* of source 1 */
 #define SETIP      0x1c00u
 #define SETIPNUM   0x1cdcu
-#define CLRIP      0x1d00u /* reads: the rectified inputs */
+#define CLRIP      0x1d00u /* read: the rectified inputs */
 #define CLRIPNUM   0x1ddcu
 #define SETIE      0x1e00u
 #define SETIENUM   0x1edcu
@@ -34,7 +34,7 @@ static bool is_source(uint32_t source)
 	return source >= 1 && source <= VAPLIC_SOURCES;
 }
 
-/* Rectified. Those of detached and inactive sources are 0. */
+/* Returns the rectified inputs; 0 for detached and inactive sources. */
 static uint32_t inputs(const struct vaplic *a)
 {
 	return ((a->level & a->high) | (~a->level & a->low)) & ~a->foreign;
@@ -44,7 +44,7 @@ static void set_pending(struct vaplic *a, uint32_t bits, struct vaplic_change *c
 {
 	bits &= a->active;
 	change->set = bits & a->foreign;
-	/* 4.7: with messages, a level that is low cannot pend. */
+	/* 4.7: in MSI delivery mode, a source whose level is low cannot be pending. */
 	a->pending |= bits & ~a->foreign & (~a->levels | inputs(a));
 }
 
@@ -66,7 +66,7 @@ static uint32_t swapped(uint32_t value)
 	return value << 24 | (value & 0xff00) << 8 | (value >> 8 & 0xff00) | value >> 24;
 }
 
-/* A number of no source has no effect. */
+/* 0 for a number that is no source: writing it has no effect. */
 static uint32_t bit_of(uint32_t source)
 {
 	return is_source(source) ? 1u << source : 0;
@@ -103,7 +103,7 @@ static void configure(struct vaplic *a, unsigned int source, uint32_t value,
 	}
 }
 
-/* hart index in target and genmsi: a vcpu that does not exist becomes the first. */
+/* The hart index in target and genmsi: an index that no vcpu has selects vcpu 0. */
 static unsigned int vcpu_of(const struct vaplic *a, uint32_t value)
 {
 	return value >> HART_SHIFT < a->n_vcpus ? value >> HART_SHIFT : 0;
@@ -119,7 +119,8 @@ static void aim(struct vaplic *a, unsigned int source, uint32_t value, struct va
 	change->routes = 1u << source & a->foreign;
 }
 
-/* Returns the source of an entry in a table that begins with source 1. 0: it is none of ours. */
+/* Returns the source of an entry in a table that begins with source 1, or 0 if the offset is not in
+ * the table. */
 static unsigned int entry_of(uint32_t offset, uint32_t table)
 {
 	uint32_t source = (offset - table) / 4 + 1;
@@ -205,7 +206,7 @@ void vaplic_write(struct vaplic *a, uint32_t offset, uint32_t value, struct vapl
 		enable(a, bit_of(value), false, change);
 		break;
 	case GENMSI:
-		/* 4.5.15: whether or not the domain is on. */
+		/* 4.5.15: sent whether or not the domain is on. */
 		change->extempore = true;
 		change->message = (struct vaplic_message){vcpu_of(a, value), value & IDENTITY};
 		break;

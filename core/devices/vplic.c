@@ -17,8 +17,8 @@ void vplic_init(struct vplic *p, unsigned int n_contexts)
 	p->n_contexts = n_contexts < VPLIC_MAX_CONTEXTS ? n_contexts : VPLIC_MAX_CONTEXTS;
 }
 
-/* The gateway: a source that is high, or that was asked for, makes a request unless it has one in
- * progress. */
+/* The gateways: each forwards a request if its source is high or was requested, unless a request is
+ * in progress. */
 static void forward(struct vplic *p)
 {
 	uint32_t before = p->pending;
@@ -59,8 +59,8 @@ int vplic_context(const struct vplic *p, unsigned int source)
 	return -1;
 }
 
-/* Returns the pending source with the highest priority above min among those that ctx has enabled,
- * and of equal ones the lowest number. 0: there is none. */
+/* Returns the pending source with the highest priority above min among those that ctx has enabled;
+ * if several have it, the lowest number. 0 if there is none. */
 static unsigned int best_source(const struct vplic *p, unsigned int ctx, unsigned int min)
 {
 	uint32_t left = (p->pending & p->enable[ctx]) >> 1;
@@ -106,7 +106,8 @@ static void complete(struct vplic *p, unsigned int ctx, uint32_t source)
 
 enum reg { REG_NONE, REG_PRIORITY, REG_PENDING, REG_ENABLE, REG_THRESHOLD, REG_CLAIM };
 
-/* Returns which register is at offset. *index becomes its source or context, which is checked. */
+/* Returns the kind of register at offset, and sets *index to its source or context, which
+ * exists. */
 static enum reg find_reg(const struct vplic *p, uint32_t offset, unsigned int *index)
 {
 	uint32_t rest;

@@ -4,9 +4,9 @@
  * context per vcpu (context n belongs to vcpu n). The caller of each function holds the lock of
  * that VM's devices; any hart may call.
  *
- * A source of an emulated device has a level, which the caller sets. A source that comes from the
- * host's interrupt controller has requests, each of which is one interrupt: the host's controller
- * knows the wire, and is told of the completion.
+ * A source of an emulated device has a level, which the caller sets. A source of the host's
+ * interrupt controller has requests, each of which is one interrupt: the host's controller has the
+ * wire, and is notified of the completion.
  *
  * The rules are those of the RISC-V PLIC specification 1.0.0. A source that the gateway has
  * forwarded stays pending even if its level falls. The threshold does not affect claims. Among
@@ -27,19 +27,19 @@
 struct vplic {
 	unsigned int n_contexts;
 	uint32_t level;   /* bit s: the level that the device drives now */
-	uint32_t asked;   /* bit s: requested while it was claimed; forwarded at its completion */
+	uint32_t asked;   /* bit s: requested while claimed; forwarded at the completion */
 	uint32_t pending; /* bit s: forwarded by the gateway and not claimed */
 	uint32_t claimed; /* bit s: claimed and not completed; the gateway forwards nothing */
 	uint8_t priority[VPLIC_SOURCES + 1];
 	uint8_t threshold[VPLIC_MAX_CONTEXTS];
 	uint32_t enable[VPLIC_MAX_CONTEXTS];
-	/* What has changed since the caller cleared these, which nobody else does. */
-	uint32_t changed;   /* VPLIC_OUTPUTS and the like; 0: nothing, also no completion */
-	uint32_t completed; /* bit s: it had been claimed */
+	/* Changes since the caller cleared these two; only the caller clears them. */
+	uint32_t changed;   /* VPLIC_OUTPUTS and others; 0: no change, and no completion */
+	uint32_t completed; /* bit s: claimed, and now completed */
 };
 
-#define VPLIC_OUTPUTS   1u /* vplic_output() may be another one */
-#define VPLIC_ENABLES   2u /* vplic_context() may be another one */
+#define VPLIC_OUTPUTS   1u /* vplic_output() may have changed */
+#define VPLIC_ENABLES   2u /* vplic_context() may have changed */
 #define VPLIC_COMPLETED 4u /* completed is not 0 */
 
 /* Sets the reset state. n_contexts is the number of vcpus of the VM, 1..VPLIC_MAX_CONTEXTS; a
@@ -47,7 +47,7 @@ struct vplic {
 void vplic_init(struct vplic *p, unsigned int n_contexts);
 
 /* Guest accesses of 32 bits, at an offset from the base address. The caller handles other widths:
- * they read 0, and writes are ignored. The same goes for offsets that are misaligned, undefined, or
+ * they read 0, and writes are ignored. So do accesses to offsets that are misaligned, undefined, or
  * belong to a context that does not exist. */
 uint32_t vplic_read(struct vplic *p, uint32_t offset);
 void vplic_write(struct vplic *p, uint32_t offset, uint32_t value);
@@ -56,7 +56,7 @@ void vplic_write(struct vplic *p, uint32_t offset, uint32_t value);
 void vplic_set_level(struct vplic *p, unsigned int source, bool level);
 
 /* Sets the level of a source in 1..VPLIC_SOURCES to high. Returns the contexts that signal it, a
- * bit for each. Like vplic_set_level() otherwise, but that it does not tell of changed outputs. */
+ * bit for each. Otherwise like vplic_set_level(), but does not set `changed`. */
 static inline uint32_t vplic_raise(struct vplic *p, unsigned int source)
 {
 	uint32_t bit = 1u << source, contexts = 0;
@@ -78,8 +78,8 @@ static inline bool vplic_level(const struct vplic *p, unsigned int source)
 	return p->level >> source & 1;
 }
 
-/* Requests one interrupt of a source, or of one that is claimed one more after its completion. An
- * interrupt that the guest has not claimed yet stays one. Otherwise like vplic_set_level(). */
+/* Requests one interrupt of a source. If the source is claimed, the request is forwarded after its
+ * completion; if it is pending, nothing is added. Otherwise like vplic_set_level(). */
 void vplic_request(struct vplic *p, unsigned int source);
 
 /* Returns the lowest context that has the source enabled, or -1. */

@@ -5,7 +5,7 @@
 enum {
 	REG_DATA = 0, /* RBR (read), THR (write), DLL with DLAB */
 	REG_IER = 1,  /* DLM with DLAB */
-	REG_IIR = 2,  /* FCR (write); with DLAB as well, because drivers look for an EFR there */
+	REG_IIR = 2,  /* write: FCR, also with DLAB, because drivers look for an EFR there */
 	REG_LCR = 3,
 	REG_MCR = 4,
 	REG_LSR = 5,
@@ -111,8 +111,8 @@ static uint8_t read_iir(struct vuart *u)
 {
 	uint8_t id = interrupt_id(u);
 
-	/* Only the read of IIR that reports this interrupt acknowledges it, so a receive interrupt
-	 * hides none. */
+	/* Only a read of IIR that reports this interrupt acknowledges it, so a receive interrupt
+	 * does not hide it. */
 	if (id == IIR_THRE)
 		u->thre_pending = false;
 	return (uint8_t)(id | (u->fifo_enabled ? IIR_FIFO : 0));
@@ -130,8 +130,8 @@ static uint8_t read_lsr(struct vuart *u)
 	return lsr;
 }
 
-/* There are no delta bits: outside loopback these inputs never change, and in loopback drivers
- * write MCR to test the levels. */
+/* No delta bits are set: outside loopback these inputs never change, and in loopback drivers write
+ * MCR to test the levels. */
 static uint8_t read_msr(const struct vuart *u)
 {
 	uint8_t msr = 0;
@@ -218,7 +218,7 @@ bool vuart_write(struct vuart *u, uint32_t offset, uint8_t value, uint8_t *tx)
 			break;
 		}
 		u->ier = value & IER_MASK;
-		/* Even if the bit was set before, because a driver that writes it wants the
+		/* Also if the bit was set before, because a driver that writes it wants the
 		 * interrupt. */
 		if (u->ier & IER_THRE)
 			u->thre_pending = true;

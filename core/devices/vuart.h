@@ -54,7 +54,7 @@ bool vuart_write(struct vuart *u, uint32_t offset, uint8_t value, uint8_t *tx);
 bool vuart_irq(const struct vuart *u);
 
 /* Receives bytes for the guest. Returns how many were accepted, from the first one on. The caller
- * offers the others again later. Call vuart_irq() afterwards. */
+ * offers the rest again later. Call vuart_irq() afterwards. */
 size_t vuart_rx(struct vuart *u, const uint8_t *bytes, size_t n);
 
 /* Returns how many bytes vuart_rx() would accept now: 0..VUART_RX_BYTES. 0 while the guest has the

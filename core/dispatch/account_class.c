@@ -14,14 +14,14 @@
 
 _Static_assert(ACCOUNT_FETCH == ACCOUNT_LOAD + 2 * MMIO_DEVICES, "rows of loads and stores");
 
-/* The rows of each extension, by the low bits of its id, which differ: the first one, and how many
- * functions it has. The row behind them is for all others. Constant after boot. */
+/* The rows of each extension, indexed by the low bits of its id, which are unique: the first row,
+ * and the number of functions. One more row is for all other functions. Constant after boot. */
 static struct extension {
 	uint64_t eid;
 	uint8_t first, functions;
 } extensions[VSBI_SLOTS];
 
-/* How many functions any VM has there. */
+/* Counts the functions that any VM is offered. */
 static void look_at(const struct vsbi_slot *slot, struct extension *e)
 {
 	if (!slot->eid)
@@ -91,7 +91,7 @@ static enum account_class of_csr(uint32_t csr)
 	}
 }
 
-/* 0: the hart has not told the instruction. */
+/* insn is 0 if the hart has not provided the instruction. */
 static enum account_class of_insn(uint32_t insn, enum vcpu_exit why)
 {
 	if (why == EXIT_WFI)

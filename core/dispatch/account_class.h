@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which row of an account an exit has (core/watch/account.h). */
+/* The row of an exit in an account (core/watch/account.h). */
 #ifndef CORE_DISPATCH_ACCOUNT_CLASS_H
 #define CORE_DISPATCH_ACCOUNT_CLASS_H
 
@@ -7,8 +7,8 @@
 
 struct vm;
 
-/* Returns the extension that a row below ACCOUNT_CALLS is of, and sets the function, to ~0 for all
- * that it has not. Returns 0 for row 0. */
+/* Returns the extension of a row below ACCOUNT_CALLS, and sets *fid, to ~0 in the row for its other
+ * functions. Returns 0 for row 0. */
 uint64_t account_call(uint32_t row, uint64_t *fid);
 
 #endif

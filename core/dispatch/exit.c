@@ -28,7 +28,8 @@ static enum vcpu_exit interrupt(struct pcpu *pcpu, uint64_t irq)
 	pcpu_interrupts(pcpu, BIT(irq));
 	switch (irq) {
 	case IRQ_SSI:
-		/* Behind the fence of the acknowledgement, or it might not see whom it is for. */
+		/* After the fence of the acknowledgement, so that it sees which vcpus were
+		 * notified. */
 		sched_ipi_came();
 		return EXIT_IRQ;
 	case IRQ_STI:
@@ -80,7 +81,7 @@ static enum vcpu_exit serve(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t scaus
 	return exception(vcpu, scause);
 }
 
-/* The last steps before the guest. */
+/* The last steps before the guest runs. */
 static inline __attribute__((always_inline)) void settle(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	hart_flags_settle(vcpu);
@@ -92,14 +93,14 @@ static inline __attribute__((always_inline)) void settle(struct pcpu *pcpu, stru
 	pcpu_account_stay(pcpu);
 }
 
-/* The same where its length matters more than its time. */
+/* The same where code size matters more than time. */
 static __attribute__((noinline, cold)) void settle_small(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	settle(pcpu, vcpu);
 }
 
-/* OF bits are made while the vcpu waits for its window, each in a stay of its own. Nothing but
- * fences is served between two of them: that is for long_call_finish(), if some are left. */
+/* Makes OF bits while the vcpu waits for its window, each in a stay of its own. Between two of them
+ * only fences are served. long_call_finish() makes any that are left. */
 static __attribute__((cold)) void make_flags(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t at)
 {
 	do {
@@ -110,9 +111,9 @@ static __attribute__((cold)) void make_flags(struct pcpu *pcpu, struct vcpu *vcp
 	} while (vcpu->call.slice == hart_flags_slice && csr_read(CSR_TIME) < at);
 }
 
-/* Between the end of the waiting and the guest are as few instructions as can be. The time until
- * then is steal, and the instructions are nobody's. What is left of a long call comes behind the
- * waiting. */
+/* As few instructions as possible are between the end of the wait and the guest. The time until
+ * then is steal time, and the instructions are accounted to no vcpu. The rest of a long call comes
+ * after the wait. */
 void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t loaded, uint64_t at)
 {
 	bool calls;
@@ -130,7 +131,7 @@ void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t loaded, uint64
 	pcpu->slice_end += at - loaded;
 	vcpu->fw.steal_ticks += at - loaded;
 	vcpu_fw_resident_until(&vcpu->fw, loaded);
-	/* Who waits for a fence need not wait for the window. */
+	/* Fences are served at once, so that their senders need not wait for the window. */
 	while ((now = csr_read(CSR_TIME)) < at)
 		vcpu_serve_fences(vcpu);
 	if (now > at || calls)
@@ -142,7 +143,7 @@ void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t loaded, uint64
 	pcpu->looked = pcpu->stay_start;
 }
 
-/* The end of exit_long(), which goes on there at less cost. */
+/* exit_long() has a cheaper copy of this at its end. */
 __attribute__((cold)) _Noreturn void exit_enter(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	if (vcpu->call.slice)
@@ -180,7 +181,7 @@ _Noreturn void exit_long(struct guest_context *ctx, uint64_t scause)
 	}
 
 	hpm_failures_settle_exit(pcpu, vcpu, scause);
-	/* The vcpu may be off, or on its way to another hart, after this. */
+	/* After this the vcpu may be off, or moving to another hart. */
 	sched_check_notified(pcpu);
 	if (*pcpu_pending(pcpu)) {
 		vcpu = sched_next(pcpu);

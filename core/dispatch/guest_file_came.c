@@ -11,12 +11,12 @@ void guest_file_came(void)
 	bool first = true;
 	uint32_t file;
 
-	/* Or the interrupt would come for ever. */
+	/* Otherwise the interrupt would never end. */
 	csr_clear(CSR_HGEIE, came);
 	for_each_bit (file, came) {
 		struct vcpu *vcpu = pcpu->vcpu_of_file[file];
 
-		/* Each VM pays for what it causes. */
+		/* Each VM pays for the work that it causes. */
 		if (first)
 			sched_works_for(vcpu);
 		else

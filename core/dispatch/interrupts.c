@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The interrupts of a hart, and what is done when its timer comes. */
+/* The interrupts of a hart, and the work of its timer. */
 #include "core/dispatch/interrupts.h"
 #include "arch/riscv/hart/csr.h"
 #include "core/io/external.h"
@@ -17,7 +17,7 @@ static void external_look(void)
 	const uint64_t *at = pcpu->looks;
 	uint64_t now = csr_read(CSR_TIME);
 
-	/* One of them is enough for a stay. */
+	/* A stay serves only one of the two. */
 	if (at[EXTERNAL_CONSOLE] <= now || at[EXTERNAL_DMA] <= now)
 		external_work(pcpu, at[EXTERNAL_CONSOLE] <= now);
 	if (at[EXTERNAL_HEART] <= now)
@@ -57,7 +57,7 @@ void sched_timer(void)
 	struct pcpu *pcpu = this_pcpu();
 	uint64_t now = csr_read(CSR_TIME);
 
-	/* The timer has others begin the next stay at once. */
+	/* Other vcpus are woken in the next stay: the timer interrupts again at once. */
 	for (uint32_t n = 0; n < VM_STAY_WAKES && wake_times_earliest(&pcpu->wake) <= now; n++) {
 		struct vcpu *vcpu = pcpu->vcpus[wake_times_who(&pcpu->wake)];
 
@@ -68,7 +68,7 @@ void sched_timer(void)
 			deadline_came(vcpu, now);
 		if (vcpu->poll_at != ~0UL)
 			poll(vcpu, now);
-		/* It may sleep on, for instance when its LCOFI has come, and is masked. */
+		/* The vcpu may sleep on, for instance if its pending LCOFI is masked. */
 		if (pcpu->waiting & vcpu->bit)
 			sched_wake_in_time(vcpu);
 	}
@@ -76,14 +76,14 @@ void sched_timer(void)
 		timer_came(pcpu->current);
 	if (pcpu->external_at <= now)
 		external_look();
-	/* Also if nothing changed, because the timer must be set again. */
+	/* Even if nothing changed, because the timer must be set again. */
 	pcpu_resched(pcpu);
 }
 
 void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending)
 {
-	/* With no vcpu resident, the LCOFI belongs to nobody. Otherwise the hart takes it as soon
-	 * as the guest goes on. */
+	/* With no vcpu resident, the LCOFI belongs to no vcpu. Otherwise the hart takes it as soon
+	 * as the guest continues. */
 	if (pending & BIT(IRQ_LCOFI) && !pcpu->current)
 		csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
 	if (pending & BIT(IRQ_SSI)) {

@@ -8,14 +8,14 @@
 #include "core/vcpu/hart_flags.h"
 #include "core/vcpu/long_call.h"
 
-/* Does one slice, and then what else the hart has to do. */
+/* Does one slice, and then other pending work of the hart. */
 static void go_on(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	bool flags = vcpu->call.slice == hart_flags_slice;
 	uint64_t from = csr_read(CSR_TIME);
 
 	long_call_slice(pcpu, vcpu);
-	/* Or a short turn would be over before the guest's first instruction. */
+	/* Otherwise a short turn would be over before the guest's first instruction. */
 	if (flags)
 		pcpu->slice_end += csr_read(CSR_TIME) - from;
 	if (!vcpu->call.slice && pcpu->scheduled)

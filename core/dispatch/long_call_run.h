@@ -5,8 +5,8 @@
 
 #include "core/vcpu/vcpu.h"
 
-/* Does all that is left of the call of the vcpu that sched_next() chose, whose call.slice is not
- * NULL. Returns the vcpu to enter, which may be another one. */
+/* Finishes the call of the vcpu that sched_next() chose, whose call.slice is not NULL. Returns the
+ * vcpu to enter, which may be another one. */
 struct vcpu *long_call_finish(struct vcpu *vcpu);
 
 #endif

@@ -16,9 +16,9 @@
 #include "vpmu/retired.h"
 
 /*
- * The devices that Tally emulates. Each is a line in find(), and one in serve(), which has a
- * function for it: the guest loads from the register at offset, or stores value there, with this
- * width in bytes. Returns what a load reads; the bits above the width have no meaning.
+ * The devices that Tally emulates. Each has a line in find() and one in serve(), which calls its
+ * function: the guest loads from the register at offset, or stores value there, with this width in
+ * bytes. It returns the value of a load; the bits above the width have no meaning.
  */
 enum device { NOTHING, PLIC, UART, APLIC, PCI, BELL };
 
@@ -71,7 +71,7 @@ static uint64_t plic_access(struct vm *vm, uint64_t offset, bool store, uint64_t
 	return value;
 }
 
-/* What a write to the APLIC does outside of it. The caller holds vm->devices. */
+/* Performs the effects of a write to the APLIC outside of it. The caller holds vm->devices. */
 static void aplic_changed(struct vm *vm)
 {
 	const struct vaplic_change *change = &vm->aplic_change;
@@ -99,7 +99,7 @@ static uint64_t aplic_access(struct vm *vm, uint32_t offset, bool store, uint64_
 	return value;
 }
 
-/* The VM's PCI bus has functions of the host and those of its bells. */
+/* The VM's PCI bus has its bells and functions of the host. */
 static uint64_t pci_access(struct vm *vm, uint64_t offset, bool store, uint64_t value,
                            uint32_t width)
 {
@@ -145,17 +145,18 @@ static inline uint64_t extend(uint64_t value, uint32_t width, bool sign)
 }
 
 /*
- * The fast path. It is for the PLIC or APLIC, and the UART, by instructions that the hart has
- * decoded. Nothing is called before the end, so it needs no stack. What is not for the PLIC is in
- * functions of its own, which are not inlined, or mmio_load() and mmio_store() would save
- * registers.
+ * The fast path: accesses to the PLIC or APLIC and the UART, and stores to bells, by instructions
+ * that the hart has decoded. It calls no function before its end, so it needs no stack. All devices
+ * but the PLIC have functions of their own, which are not inlined: otherwise mmio_load() and
+ * mmio_store() would save registers.
  */
 static inline bool is_fast(const struct vcpu *vcpu)
 {
 	return !atomic_load_explicit(&vcpu->traced, memory_order_relaxed);
 }
 
-/* Few accesses change something outside the device, or overflow a counter. Releases the lock. */
+/* For the few accesses that have effects outside the device, or overflow a counter. Releases the
+ * lock. */
 static __attribute__((noinline)) long finish_late(uint64_t slow, long answer)
 {
 	struct vcpu *vcpu = this_vcpu();
@@ -175,7 +176,7 @@ static inline long finish(struct vm *vm, uint64_t slow, long answer)
 	return answer;
 }
 
-/* Executes the instruction, but for the access. Returns what is left for vpmu_retired_slow(). */
+/* Executes the instruction, except for the access. Returns the hctrs for vpmu_retired_slow(). */
 static inline uint64_t begin(struct vcpu *vcpu, uint64_t htinst)
 {
 	vcpu->ctx.exits[EXIT_MMIO]++;
@@ -204,7 +205,7 @@ static __attribute__((noinline, flatten)) long uart_load(uint64_t htinst, uint64
 	return finish(vm, slow, loaded(vcpu, htinst, value));
 }
 
-/* What the bits of a register are at the host is a matter of the slow path. */
+/* Registers with bits that are in the host's APLIC are left to the slow path. */
 static __attribute__((noinline, flatten)) long aplic_load(uint64_t htinst, uint64_t gpa)
 {
 	struct vcpu *vcpu = this_vcpu();
@@ -267,7 +268,7 @@ static __attribute__((noinline, flatten)) long uart_store(uint64_t htinst, uint6
 	return send ? finish_sending(slow, byte) : finish(vm, slow, 0);
 }
 
-/* Messages, and sources of the host's. Releases the lock. */
+/* Sends MSIs, and changes sources of the host. Releases the lock. */
 static __attribute__((noinline)) long finish_change(uint64_t slow)
 {
 	aplic_changed(this_vcpu()->vm);
@@ -291,7 +292,7 @@ static inline long aplic_write(uint64_t htinst, uint32_t offset)
 	return finish(vm, slow, 0);
 }
 
-/* These writes take more registers. */
+/* Not inlined, because these writes take more registers. */
 static __attribute__((noinline, flatten)) long aplic_configure(uint64_t htinst, uint32_t offset)
 {
 	return aplic_write(htinst, offset);
@@ -306,7 +307,7 @@ static __attribute__((noinline, flatten)) long aplic_store(uint64_t htinst, uint
 	return aplic_write(htinst, offset);
 }
 
-/* Whom the write concerns is told before the instruction counts, as with the other devices. */
+/* Notify the other VM before the instruction is counted, as for the other devices. */
 static __attribute__((noinline)) long bell_store(uint64_t htinst, uint64_t gpa)
 {
 	struct vcpu *vcpu = this_vcpu();

@@ -9,7 +9,7 @@
  * no device at the address, the guest gets an access fault, as it would on a real machine. */
 void mmio_access(struct vcpu *vcpu, bool store);
 
-/* Returns which device of the VM has this guest physical address: 0: none, then the PLIC, the UART,
+/* Returns the device of the VM at this guest physical address: 0: none, then the PLIC, the UART,
  * the APLIC, the PCI bus, a bell. */
 #define MMIO_DEVICES 6U
 uint32_t mmio_device(const struct vm *vm, uint64_t address);

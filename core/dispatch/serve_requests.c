@@ -63,13 +63,14 @@ static bool serve_start(struct vcpu *vcpu)
 
 	if (atomic_load(&vcpu->vm->state) != VM_RUNNING || atomic_load(&vcpu->hsm_state) != pending)
 		return false;
-	/* First, because who sees that it has started may send it messages. */
+	/* First, because other vcpus may send it messages as soon as they see that it has
+	 * started. */
 	has_file = !vcpu->guest_file || guest_file_begin(vcpu);
 	if (has_file && vcpu->guest_file && !vcpu->id)
 		bells_started(vcpu->vm);
 	if (!atomic_compare_exchange_strong(&vcpu->hsm_state, &pending, SBI_HSM_STATE_STARTED))
 		return false;
-	/* It may have stopped itself a moment ago and still be resident. */
+	/* The vcpu may have stopped itself a moment ago and still be resident. */
 	if (vcpu_is_current(vcpu)) {
 		vcpu_fw_resident_until(&vcpu->fw, csr_read(CSR_TIME));
 		vcpu_put(vcpu->home, vcpu);
@@ -79,8 +80,8 @@ static bool serve_start(struct vcpu *vcpu)
 		vm_failed(vcpu, "its interrupt file is not where the host's tree says; file",
 		          vcpu->guest_file);
 	/* Like a hart after reset, it must not see translations or instructions that were cached
-	 * before. Who did not send it a fence, because it had not started, sees here that it had
-	 * (docs/memory-order.md, "Fence to a vcpu that starts"). */
+	 * before. If a sender found it not started and sent no fence, this fence comes after the
+	 * sender's stores (docs/memory-order.md, "Fence to a vcpu that starts"). */
 	atomic_thread_fence(memory_order_seq_cst);
 	fence_i();
 	vcpu_fence_vm(vcpu);
@@ -94,12 +95,12 @@ static bool serve_start(struct vcpu *vcpu)
 	return true;
 }
 
-/* Requests that are in no time slice's way. Not inlined, because they are rare. */
+/* Requests that do not wait for the vcpu's time slice. Not inlined, because they are rare. */
 static __attribute__((noinline)) void serve_at_once(struct vcpu *vcpu, uint64_t pending)
 {
 	if (pending & REQ_ARRIVE)
 		vcpu_arrive(vcpu);
-	/* This comes first: a client waits for the answer, whatever else happens to the vcpu. */
+	/* Served even if the VM ends: a client waits for the answer. */
 	if (pending & REQ_OBSERVE)
 		vcpu_serve_observers(vcpu);
 	if (pending & REQ_FAULTS)
@@ -156,7 +157,7 @@ void vcpu_serve_notified(struct vcpu *vcpu)
 		pcpu_notify(home, vcpu->bit);
 		return;
 	}
-	/* It was notified before it left, or the operator looks. */
+	/* It was notified before it left, or by an operator's request. */
 	if (!resident && windows_away(vcpu)) {
 		serve(vcpu, requests_take(&vcpu->requests, REQ_OBSERVE));
 		return;

@@ -14,12 +14,12 @@
 #define WFI     0x10500073U
 #define WRS_NTO 0x00d00073U /* traps with hstatus.VTW, like WFI */
 
-/* csrrs, csrrc and their immediate forms with operand 0: they read and do not write. */
+/* csrrs, csrrc and their immediate forms with operand 0, which read and do not write. */
 #define CSR_READ_MASK 0xfa07fU
 #define CSR_READ      0x02073U
-#define CSR_READS     0x02000U /* what WFI has not */
+#define CSR_READS     0x02000U /* set in all of these, and clear in WFI */
 
-/* Counters are identified by their number 0..31, and scountovf by this number. */
+/* scountovf has this number among the counters, which have 0..31. */
 #define SCOUNTOVF (CSR_SCOUNTOVF - CSR_CYCLE)
 
 /* The same for 32 consecutive CSRs at a time. */
@@ -27,7 +27,7 @@
 #define CSRS_READ(first) ((uint32_t)(first) << 20 | CSR_READ)
 
 /*
- * Whether it is a CSR of the PMU that the guest may read. Guests have no other CSRs of the PMU. A
+ * Whether n is a CSR of the PMU that the guest may read. Guests have no other CSRs of the PMU. A
  * read from VU may trap because the guest's kernel closed the counter, even if it is open in
  * hcounteren. Emulating it would give the process what its kernel denies it.
  */
@@ -45,8 +45,8 @@ static inline void execute(struct vcpu *vcpu)
 	vcpu->ctx.exits[EXIT_CSR]++;
 }
 
-/* Before it. Returns false if an LCOFI pends and the guest has an AIA: then the exit must not end
- * before exit_long(), which only read_any() sees to. */
+/* Called before the instruction. Returns false if an LCOFI is pending and the guest has an AIA:
+ * then the exit must go through exit_long(), which only read_any() does. */
 static inline bool settle(const struct vcpu *vcpu)
 {
 	if (!vs_lcofi(csr_read(CSR_HVIP)))
@@ -57,7 +57,7 @@ static inline bool settle(const struct vcpu *vcpu)
 	return true;
 }
 
-/* Returns the result of csr_read_fast() when the value is known. Few instructions compute the
+/* Writes the value, and returns the result of csr_read_fast(). Few instructions compute the
  * register's place in ctx.x[] from the instruction. */
 static inline long answer(uint64_t raw, uint64_t value)
 {
@@ -67,8 +67,8 @@ static inline long answer(uint64_t raw, uint64_t value)
 	return (long)at;
 }
 
-/* Not inlined, so that csr_read_fast() itself needs no stack. Only here can work become pending,
- * because of an overflow by the instruction. `slow` are hctrs for vpmu_retired_slow(). */
+/* Not inlined, so that csr_read_fast() itself needs no stack. Work can become pending only here, by
+ * an overflow. `slow` are hctrs for vpmu_retired_slow(). */
 static __attribute__((noinline)) long answer_late(uint64_t slow, uint64_t raw)
 {
 	struct vcpu *vcpu = this_vcpu();
@@ -77,7 +77,7 @@ static __attribute__((noinline)) long answer_late(uint64_t slow, uint64_t raw)
 
 	if (slow) {
 		vpmu_retired_slow(&vcpu->pmu, slow);
-		/* A counter that is lost by this still returns its value, for the last time. */
+		/* A counter that this loses still returns its value a last time. */
 		hpm_failures_settle(vcpu);
 	}
 	at = answer(raw, n < VPMU_HW_COUNTERS ? vpmu_csr_value(&vcpu->pmu, n)
@@ -85,8 +85,8 @@ static __attribute__((noinline)) long answer_late(uint64_t slow, uint64_t raw)
 	return *pcpu_pending(vcpu->home) ? CSR_READ_PENDING - at : at;
 }
 
-/* Whether sepc is in the last four bytes of a page: of a WFI it may be one page too high
- * then, see quirks.h. */
+/* Whether sepc is in the last four bytes of a page: for a WFI it may be one page too high then, see
+ * quirks.h. */
 static inline bool pc_is_doubtful(void)
 {
 	return ((csr_read(CSR_SEPC) + 4) & (PAGE_SIZE - 4)) == 0 && quirks.wfi_pc_at_page_end;
@@ -95,7 +95,7 @@ static inline bool pc_is_doubtful(void)
 static __attribute__((noinline)) long read_any(uint64_t ignored, uint64_t raw)
 {
 	struct vcpu *vcpu = this_vcpu();
-	/* Of a counter; other CSRs have larger numbers. */
+	/* the number of a counter; larger for other CSRs */
 	uint64_t n = (raw >> 20 & 0xfff) - CSR_CYCLE;
 	bool user = vcpu_from_user();
 
@@ -109,8 +109,8 @@ static __attribute__((noinline)) long read_any(uint64_t ignored, uint64_t raw)
 
 /*
  * A read that is not recorded yet. It is recorded only if the same instruction needs no check the
- * next time: it reads, does not write, and the kernel executes it, which csr_read_fast() does
- * check.
+ * next time: it reads and does not write. That the kernel executes it, csr_read_fast() checks each
+ * time.
  */
 static __attribute__((noinline)) long read_first(uint64_t ignored, uint64_t raw)
 {
@@ -133,8 +133,8 @@ static __attribute__((noinline)) long read_first(uint64_t ignored, uint64_t raw)
 	return read_any(ignored, raw);
 }
 
-/* An instruction that reads no CSR. All that the hart tells comes by here, so here a WFI gets its
- * right sepc. */
+/* For an instruction that reads no CSR. Every instruction that the hart provides passes here, so
+ * the sepc of a WFI is corrected here. */
 static inline long no_read(uint64_t raw)
 {
 	if (raw == WFI && pc_is_doubtful())
@@ -159,13 +159,13 @@ static __attribute__((noinline, flatten)) long read_no_counter(uint64_t ignored,
 
 /*
  * The fast path, for the most frequent reads: of a counter, by the kernel, with an instruction that
- * has read it before. raw and ignored stay in their registers on all paths, so the return value has
- * one.
+ * has read it before. raw and ignored stay in their registers on all paths, so that a register is
+ * free for the return value.
  */
 __attribute__((flatten)) long csr_read_fast(uint64_t ignored, uint64_t raw)
 {
 	struct vcpu *vcpu = this_vcpu();
-	uint64_t n = raw >> 20 & 31; /* of a counter, if it is noted */
+	uint64_t n = raw >> 20 & 31; /* of a counter, if the instruction is recorded */
 	uint64_t counts, value, slow;
 
 	if (!vpmu_read_noted(&vcpu->pmu, n, raw, &counts) || vcpu_from_user())
@@ -181,7 +181,7 @@ __attribute__((flatten)) long csr_read_fast(uint64_t ignored, uint64_t raw)
 }
 
 /*
- * All instructions that do not give the hart away. Not inlined, like what it calls, because
+ * All instructions that do not yield the hart. Not inlined, like the functions it calls, because
  * exit_long() would save more registers. fetched: the hart did not provide the instruction, so
  * csr_read_fast() has not seen it.
  */
@@ -190,7 +190,7 @@ static __attribute__((noinline)) enum vcpu_exit any_insn(struct vcpu *vcpu, uint
 {
 	struct insn insn;
 
-	/* Of a WFI that was fetched sepc is right. */
+	/* The sepc of a WFI that was fetched is right. */
 	if (fetched && raw != WFI && csr_read_fast(0, raw) != CSR_READ_NONE) {
 		vcpu->ctx.x[0] = 0;
 		/* serve() counts this exit. */
@@ -223,11 +223,11 @@ enum vcpu_exit virtual_insn(struct vcpu *vcpu)
 		if (!raw)
 			return EXIT_CSR;
 	}
-	/* The most urgent ones come first, without decoding. VU may not execute WFI. */
+	/* The most urgent instructions first, without decoding. VU may not execute WFI. */
 	waits = raw == WFI && !vcpu_from_user();
 	if (!waits && raw != WRS_NTO)
 		return any_insn(vcpu, raw, fetched);
-	/* No count becomes wrong any more: the guest executes it again, in VS. */
+	/* Counts stay exact: the guest executes it again, in VS. */
 	if (vcpu_may_sleep(vcpu)) {
 		vcpu_trap_wfi(vcpu, false);
 		return EXIT_WFI;

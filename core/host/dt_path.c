@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Goes down from a node by the names between slashes. */
+/* Goes down from a node along the names between slashes. */
 static int walk(const void *dtb, int node, const char *path, const char *end)
 {
 	while (node >= 0 && path < end) {
@@ -48,7 +48,7 @@ static bool is_named(const void *dtb, const struct fdt_property *property, const
 	       memcmp((const char *)dtb + fdt_off_dt_strings(dtb) + offset, name, size) == 0;
 }
 
-/* What a walk has found in a property: the first one of that name in its node. */
+/* Returns the property at `at` if it has this name. A walk stops at the first one in its node. */
 static const struct fdt_property *named_property(const void *dtb, int at, const char *name,
                                                  uint32_t size)
 {
@@ -68,7 +68,7 @@ int dt_compatible(const void *dtb, int after, const char *compatible)
 
 		if (tag == FDT_END || next < 0)
 			return next < 0 ? next : -FDT_ERR_NOTFOUND;
-		/* Properties come before the nodes below. */
+		/* Properties come before child nodes. */
 		if (tag == FDT_BEGIN_NODE)
 			node = at;
 		else if (tag == FDT_END_NODE)

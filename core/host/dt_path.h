@@ -13,13 +13,13 @@
 int dt_path(const void *dtb, const char *path, size_t length);
 
 /*
- * Returns the next node behind `after` (-1: from the first on) that is compatible, or a negative
+ * Returns the next node after `after` (-1: from the first on) that is compatible, or a negative
  * number. This is fdt_node_offset_by_compatible(), which reads all nodes' properties several times
  * each; here they are read once.
  */
 int dt_compatible(const void *dtb, int after, const char *compatible);
 
-/* The same for a node of memory, right below the root. */
+/* The same for a memory node, a child of the root. */
 int dt_memory(const void *dtb, int after);
 
 #endif

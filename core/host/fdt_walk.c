@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions of libfdt that it defines weakly here (Makefile), because nearly all of its time is
- * spent in them: they read the header anew, byte by byte, for each byte of a node's name, and
- * measure the name of each property that they pass. These do the same checks once for each tag and
- * each name. tests/host/test_fdt_walk.c compares them with libfdt's own.
+ * Functions of libfdt that it defines weakly here (Makefile). A walk spends nearly all its time in
+ * them: libfdt reads the header again, byte by byte, for each byte of a node's name, and measures
+ * the name of each property that it passes. These make the same checks once for each tag and each
+ * name. tests/host/test_fdt_walk.c compares them with libfdt's own.
  */
 #include <libfdt.h>
 #include <limits.h>
@@ -15,19 +15,19 @@
 
 #define BLOCK_MAX ((uint32_t)INT_MAX / 2) /* offsets are of type int */
 
-/* A tag as it is in the tree. */
+/* Tags as they are stored in the tree. */
 #define TAG_SHIFT 24
 #define TAG(tag)  ((fdt32_t)(tag) << TAG_SHIFT)
 
-/* What the header says of the block of nodes and properties. */
+/* Position of the structure block (nodes and properties), from the header. */
 struct block {
 	uint32_t at;
-	uint32_t size; /* how much of it is inside of the tree */
+	uint32_t size; /* bytes of it that are inside the tree */
 	bool padded;   /* before version 16 a long value begins at a multiple of 8 */
 };
 
-/* The block of the tree that was asked last, and the words of the header that it is made of: boot
- * walks through one tree at a time. */
+/* The block of the tree that was read last, and the words of the header from which it was computed:
+ * boot walks through one tree at a time. */
 static struct block last;
 static fdt32_t last_words[4];
 
@@ -37,7 +37,7 @@ static inline bool is_last(const struct fdt_header *header)
 	       header->version == last_words[2] && header->size_dt_struct == last_words[3];
 }
 
-/* Ends within the tree, and from version 17 on within the block's own size. */
+/* The block ends within the tree, and from version 17 on within its own size. */
 static __attribute__((noinline, cold)) void read_header(const struct fdt_header *header)
 {
 	uint32_t total = fdt32_to_cpu(header->totalsize);
@@ -71,7 +71,7 @@ const void *fdt_offset_ptr(const void *tree, int offset, unsigned int length)
 	return (const uint8_t *)tree + last.at + offset;
 }
 
-/* The offset behind the NUL of a name. 0: it does not end. */
+/* Returns the offset after the NUL of a name, or 0 if the name does not end. */
 static inline uint32_t behind_name(struct block block, const uint8_t *bytes, uint32_t offset)
 {
 	while (offset < block.size) {
@@ -81,7 +81,7 @@ static inline uint32_t behind_name(struct block block, const uint8_t *bytes, uin
 	return 0;
 }
 
-/* The offset behind a property, whose length is at `offset`. 0: it does not end. */
+/* Returns the offset after a property, whose length is at `offset`, or 0 if it does not end. */
 static inline uint32_t behind_property(struct block block, const uint8_t *bytes, uint32_t offset)
 {
 	uint32_t length;
@@ -122,7 +122,8 @@ static inline __attribute__((always_inline)) uint32_t tag_at(struct block block,
 	return tag >> TAG_SHIFT;
 }
 
-/* Apart, so that the common way calls nothing and keeps all in the registers of its caller. */
+/* A function of its own, so that the common path makes no calls and keeps all values in its
+ * caller's registers. */
 static __attribute__((noinline, cold)) uint32_t tag_of_other(const void *tree, int start, int *next)
 {
 	read_header(tree);
@@ -136,10 +137,10 @@ uint32_t fdt_next_tag(const void *tree, int start, int *next)
 	return tag_at(last, tree, start, next);
 }
 
-/* The names of properties, as the header says. */
+/* Position of the names of properties, from the header. */
 struct names {
 	const char *at;
-	uint32_t size; /* how much of it is inside of the tree */
+	uint32_t size; /* bytes of it that are inside the tree */
 };
 
 static struct names names_of(const struct fdt_header *header)
@@ -157,7 +158,7 @@ static struct names names_of(const struct fdt_header *header)
 	return names;
 }
 
-/* Whether a name begins there, and ends with a NUL behind `length` bytes. */
+/* Whether `name`, of `length` bytes and a NUL, is at this offset. */
 static bool is_name(struct names names, uint32_t offset, const char *name, uint32_t length)
 {
 	const char *at = names.at + offset;
@@ -171,7 +172,7 @@ static bool is_name(struct names names, uint32_t offset, const char *name, uint3
 	return true;
 }
 
-/* Returns a value of a node. NULL: *length is why there is none. */
+/* Returns a value of a node. NULL if there is none; *length is then the error. */
 static const void *find_value(const void *tree, int node, const char *name, uint32_t size,
                               int *length)
 {
@@ -220,7 +221,7 @@ const void *fdt_getprop(const void *tree, int node, const char *name, int *lengt
 	return fdt_getprop_namelen(tree, node, name, (int)strlen(name), length);
 }
 
-/* libfdt has these in one file with functions that change trees, which Tally does not need. */
+/* libfdt has these in a file with functions that change trees, which Tally does not need. */
 static int find_cells(const void *tree, int node, const char *name, int otherwise)
 {
 	int length;

@@ -19,7 +19,8 @@ static size_t base_length(const char *name)
 	return at ? (size_t)(at - name) : strlen(name);
 }
 
-/* A name without an address is the first node of that name, which another one may have as well. */
+/* A name without an address means the first node of that name. It is ambiguous if another node has
+ * the same name. */
 static bool check_name(const struct vm_blob *b, int node, const struct host_place *place,
                        const char *path)
 {

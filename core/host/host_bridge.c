@@ -7,7 +7,7 @@
 #define BUS_BYTES UINT64_C(0x100000)
 #define PAGE      UINT64_C(4096)
 
-/* The first cell of an address on the bus. */
+/* Fields of the first cell of an address on the bus. */
 #define SPACE(cell) ((cell) >> 24 & 3)
 #define SPACE_32    2U
 #define SPACE_64    3U

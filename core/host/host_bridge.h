@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The PCI host bridge of the host's tree, pci-host-ecam-generic: where its functions are, and where
- * their interrupts and requests go. Pure, like core/host/host_tree.h. */
+/* The PCI host bridge of the host's tree, pci-host-ecam-generic: the addresses of its functions,
+ * and the destinations of their interrupts and DMA. Pure, like core/host/host_tree.h. */
 #ifndef CORE_HOST_HOST_BRIDGE_H
 #define CORE_HOST_HOST_BRIDGE_H
 
@@ -23,16 +23,16 @@ struct host_bridge {
 	struct bridge_window windows[BRIDGE_WINDOWS];
 };
 
-/* Finds the first one that is not disabled. Returns NULL, or why there is none that can be used. */
+/* Finds the first bridge that is not disabled. Returns NULL, or the reason why none can be used. */
 const char *host_bridge_find(const void *host, struct host_bridge *bridge);
 
-/* The interrupt of a function's pin (1 to 4). Returns false if it does not go to the harts'
+/* Finds the interrupt of a function's pin (1 to 4). Returns false if it does not go to the harts'
  * controller. */
 bool host_bridge_irq(const struct host_bridge *bridge, const struct host_chip *chip, uint32_t bdf,
                      uint32_t pin, struct host_irq *irq);
 
-/* By which number the IOMMU knows a function, and the IOMMU's node. Returns false if the function
- * is behind none. */
+/* Finds the device_id of a function at its IOMMU, and the IOMMU's node. Returns false if no IOMMU
+ * translates for the function. */
 bool host_bridge_device_id(const struct host_bridge *bridge, uint32_t bdf, uint32_t *id,
                            int *iommu);
 

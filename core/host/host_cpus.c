@@ -12,7 +12,8 @@ struct host_cpu host_cpus(const void *tree)
 	    .tree = tree, .cpus = fdt_subnode_offset(tree, 0, "cpus"), .node = -1};
 }
 
-/* The id has as many cells as /cpus says. Sizes are not asked: a hart has none. */
+/* The id has as many cells as #address-cells of /cpus. #size-cells is ignored: a hart has no
+ * size. */
 static bool read_id(struct host_cpu *cpu, int node)
 {
 	int size, cells = fdt_address_cells(cpu->tree, cpu->cpus);

@@ -10,36 +10,36 @@
  * 0.4, 3.8). */
 struct host_cpu {
 	const void *tree;
-	int cpus; /* the node /cpus. Negative: the tree has none */
+	int cpus; /* the node /cpus; negative if there is none */
 	int node;
 	uint64_t hartid;
 	bool disabled;
 };
 
-/* Before the first hart. */
+/* Returns a position before the first hart. */
 struct host_cpu host_cpus(const void *tree);
 
-/* Goes to the next hart, in the order of the tree. Returns false if there is none; not to be
- * called again then. */
+/* Goes to the next hart, in the order of the tree. Returns false if there is none; must not be
+ * called again after that. */
 bool host_cpu_next(struct host_cpu *cpu);
 
-/* Returns why a hart is none of those that are read, the first that are not disabled. NULL: the
- * tree has no hart with this id. */
+/* Returns why a hart is not among those that are read (the first that are not disabled), or NULL if
+ * the tree has no hart with this id. */
 const char *host_cpu_unread(const void *tree, uint64_t hartid);
 
-/* Returns the phandle of the hart's own interrupt controller, which other controllers name. 0: it
- * has none. */
+/* Returns the phandle of the hart's own interrupt controller, to which other controllers refer, or
+ * 0 if it has none. */
 uint32_t host_cpu_intc(const struct host_cpu *cpu);
 
-/* Returns what host_tree_guest_files() does for the hart with this id. */
+/* host_tree_guest_files() for the hart with this id. */
 uint32_t host_cpu_guest_files(const void *tree, uint64_t hartid);
 
 /* Reads timebase-frequency of /cpus, or of a hart that is not disabled, if it is there: all harts
- * have one clock. *hz: what nodes before have said, or 0. Returns what is wrong with it, or NULL.
- */
+ * have one clock. On entry *hz is the value of earlier nodes, or 0. Returns an error in words, or
+ * NULL. */
 const char *host_clock(const void *tree, int node, uint32_t *hz);
 
-/* What a tree lacks: words of boot and of tools/vm-check. */
+/* Errors of a tree, in the words of boot and of tools/vm-check. */
 #define HOST_NO_CPUS  "no /cpus"
 #define HOST_NO_CLOCK "no timebase-frequency in /cpus or a hart's node"
 

@@ -60,8 +60,8 @@ static void read_map(const void *tree, uint32_t phandle, struct host_iommu *iomm
 	}
 }
 
-/* The id after the last one that a node gives to somebody, or a higher one: of `iommus` each cell
- * may be an id. */
+/* Returns an upper bound of the ids that a node assigns, exclusive. Each cell of `iommus` counts as
+ * an id, because it may be one. */
 static uint32_t end_of_ids(const void *tree, int node)
 {
 	int size, n;

@@ -39,8 +39,8 @@ static void drop(struct vm_ram *ram, uint32_t i)
 		ram->banks[i] = ram->banks[i + 1];
 }
 
-/* Adds a range as one bank with those that it overlaps or touches. Of more banks than there may be
- * it is not used. */
+/* Adds a range, and joins it with the banks that it overlaps or touches. If there are too many
+ * banks, it is not used. */
 static void add(struct vm_ram *ram, struct vm_range range)
 {
 	uint32_t at = 0;
@@ -65,8 +65,8 @@ static void add(struct vm_ram *ram, struct vm_range range)
 	ram->banks[at] = range;
 }
 
-/* Whether the tree says where in the RAM before Tally the firmware is: at its start, or where the
- * firmware lets nobody map it. Memory that is kept for devices says nothing of it. */
+/* Whether the tree places the firmware in the RAM before Tally: it reserves the start of that RAM,
+ * or some of it by no-map. Memory reserved for devices says nothing about the firmware. */
 static bool keeps_before(const void *tree, uint64_t from, uint64_t tally)
 {
 	struct host_reserved found;
@@ -75,7 +75,7 @@ static bool keeps_before(const void *tree, uint64_t from, uint64_t tally)
 	                        host_reserved_no_map(tree, from, tally - from));
 }
 
-/* Places what Tally keeps in the bank with its image. */
+/* Places Tally's own memory in the bank with its image. */
 static bool place_tally(const void *tree, struct vm_range image, struct vm_ram *ram)
 {
 	struct vm_range *own = (struct vm_range *)(uintptr_t)vm_bank_of(ram, image.from);
@@ -99,7 +99,7 @@ bool host_memory_find(const void *tree, struct vm_range image, struct vm_ram *ra
 	struct host_memory_walk walk = host_memory_walk(tree);
 	struct vm_range range;
 
-	/* Tally's bank has a place, wherever it is in the tree. */
+	/* Tally's bank is added first, so that it is not the one left out. */
 	do {
 		if (!host_memory_next(&walk, &range))
 			return false;
@@ -111,8 +111,8 @@ bool host_memory_find(const void *tree, struct vm_range image, struct vm_ram *ra
 	return place_tally(tree, image, ram);
 }
 
-/* Ends the bank with the VM tree before what is kept there, or where the copy of the host's tree
- * goes. Returns false if nothing is. */
+/* Ends the bank with the VM tree (*at) before reserved memory that overlaps the tree, or the place
+ * of the copy of the host's tree. Returns false if none does. */
 static bool end_before(const void *tree, struct vm_ram *ram, const struct vm_range *at,
                        struct host_reserved *found)
 {

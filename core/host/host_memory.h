@@ -23,27 +23,28 @@ struct host_memory_walk host_memory_walk(const void *tree);
 bool host_memory_next(struct host_memory_walk *walk, struct vm_range *range);
 
 /*
- * Finds the banks of RAM: ranges of memory nodes that touch are one. Of more than VM_MAX_BANKS
- * banks, those that come last in the tree are not used. What Tally keeps (tally) is at the start of
- * the bank with the image, or, if the image lies high in it, at the image; RAM before it is then
- * used only if the tree keeps its start, or some of it by no-map: otherwise the firmware, which
- * is there, does not say where. Returns false if no bank has the whole image.
+ * Finds the banks of RAM: ranges of memory nodes that touch are one. If there are more than
+ * VM_MAX_BANKS, the last ones in the tree are not used. Tally's own memory (tally) is at the start
+ * of the bank with the image, or, if the image lies high in it, at the image. RAM before it is then
+ * used only if the tree reserves its start, or some of it with no-map: otherwise the firmware is
+ * somewhere in it, at an unknown place. Returns false if no bank has the whole image.
  */
 bool host_memory_find(const void *tree, struct vm_range image, struct vm_ram *ram);
 
 /*
- * Ends the bank with the VM tree before what the host's tree keeps, if the VM tree, or the copy of
- * the host's tree that boot makes before it, would lie there. The memory of VMs goes around it
- * (vm_place_memory()). Returns false if Tally or its tables lie there; *found is that.
+ * If reserved memory overlaps the VM tree, or the copy of the host's tree that boot makes before
+ * it, ends the bank with the VM tree before that memory. The memory of VMs goes around it
+ * (vm_place_memory()). Returns false if Tally or its tables overlap reserved memory; *found is that
+ * memory.
  */
 bool host_memory_keep(const void *tree, struct vm_range image, uint64_t tree_size,
                       struct vm_ram *ram, struct host_reserved *found);
 
-/* Tells the name of each memory node, and of each node below /reserved-memory, whose reg cannot be
- * read to its end: some memory in it is neither used nor kept. */
+/* Calls tell() with the name of each memory node, and of each node below /reserved-memory, whose
+ * reg cannot be read to its end: some of its memory is neither used nor reserved. */
 void host_memory_broken(const void *tree, void (*tell)(const char *name));
 
-/* In words, behind such a name: of boot and of tools/vm-check. */
+/* The text after such a name, of boot and of tools/vm-check. */
 #define HOST_MEMORY_BROKEN "reg has cells that are no address and size"
 
 #endif

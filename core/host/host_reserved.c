@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Devicetree Specification 0.4, 3.5. A child without reg asks for memory anywhere, which concerns
- * operating systems only. The blob's memory reservation block is not asked: boot loaders note there
- * what Tally has moved, the VM tree and the host's tree. Addresses are the machine's: the node's
- * ranges, which have to be there and empty, are not asked, because a tree that lacks them keeps
- * memory all the same.
+ * Devicetree Specification 0.4, 3.5. A child without reg requests memory anywhere, which concerns
+ * operating systems only. The blob's memory reservation block is ignored: boot loaders list there
+ * the VM tree and the host's tree, which Tally has moved. Addresses are the machine's: the node's
+ * `ranges`, which has to be there and empty, is ignored, because a tree without it reserves memory
+ * all the same.
  */
 #include "core/host/host_reserved.h"
 
@@ -12,7 +12,8 @@
 
 #include "core/host/host_tree.h"
 
-/* The first in the tree; no_map: of those alone that have this property. */
+/* Finds the first reserved range in the tree that overlaps; with no_map, only ranges with this
+ * property. */
 static bool find(const void *tree, uint64_t base, uint64_t size, bool no_map,
                  struct host_reserved *found)
 {

@@ -18,7 +18,7 @@ uint64_t host_tree_cells(const fdt32_t *cells, int n)
 	return value;
 }
 
-/* A property of whole cells; *n is their number. */
+/* Returns a property of whole cells; *n is their number. */
 static const fdt32_t *get_cells(const void *tree, int node, const char *name, int *n)
 {
 	int size;
@@ -78,7 +78,7 @@ struct host_place host_place_of(const void *tree, int node)
 	return place;
 }
 
-/* From an address below a bus to one above it. `bus` and `above` are nodes. */
+/* Translates an address below a bus to one above it. `bus` and `above` are nodes. */
 static enum host_reg go_up(const void *tree, int bus, int above, uint64_t *base, uint64_t size)
 {
 	int n, low = fdt_address_cells(tree, bus), high = fdt_address_cells(tree, above);
@@ -109,7 +109,7 @@ static enum host_reg go_up(const void *tree, int bus, int above, uint64_t *base,
 	return HOST_REG_ELSEWHERE;
 }
 
-/* From an address on the bus that a node is on to one of the harts. */
+/* Translates an address on the bus of a node to an address of the harts. */
 static enum host_reg go_to_root(const struct host_place *place, uint64_t *base, uint64_t size)
 {
 	for (int at = place->depth - 1; at > 0; at--) {
@@ -234,7 +234,8 @@ int host_tree_console(const void *tree)
 	return node;
 }
 
-/* Whether a controller interrupts S-mode of the hart whose own controller is intc; 0: of any. */
+/* Whether a controller interrupts S-mode of the hart whose own controller is intc, or of any hart
+ * if intc is 0. */
 static bool interrupts_s(const void *tree, int node, uint32_t intc)
 {
 	int n;
@@ -297,7 +298,7 @@ uint32_t host_tree_guest_files(const void *tree, uint32_t intc)
 struct irq_walk {
 	const fdt32_t *at;
 	int left;        /* cells */
-	uint32_t parent; /* 0: each interrupt names its own */
+	uint32_t parent; /* 0 if each interrupt names its own */
 };
 
 static struct irq_walk irq_walk(const struct host_place *place)
@@ -310,13 +311,13 @@ static struct irq_walk irq_walk(const struct host_place *place)
 	if (walk.at)
 		return walk;
 	walk.at = get_cells(tree, node, "interrupts", &walk.left);
-	/* A node without interrupt-parent has that of the node above it. */
+	/* A node without interrupt-parent inherits the one of its parent. */
 	for (int i = place->depth; i >= 0 && !walk.parent; i--)
 		walk.parent = host_tree_u32(tree, place->node[i], "interrupt-parent", 0);
 	return walk;
 }
 
-/* Returns as host_tree_irq() does. After -1 the walk may go on if it has cells left. */
+/* Returns the same as host_tree_irq(). After -1 the walk may continue if it has cells left. */
 static int irq_next(const void *tree, struct irq_walk *walk, const struct host_chip *chip,
                     struct host_irq *irq)
 {
@@ -333,7 +334,7 @@ static int irq_next(const void *tree, struct irq_walk *walk, const struct host_c
 		n = (int)(host_tree_u32(tree, fdt_node_offset_by_phandle(tree, parent),
 		                        "#interrupt-cells", UINT32_MAX) &
 		          INT32_MAX);
-	/* Without a cell the walk would stay where it is. */
+	/* With an interrupt of no cells the walk would never end. */
 	if (n > walk->left || !n) {
 		walk->left = 0;
 		return -1;

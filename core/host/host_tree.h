@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the host's device tree: where a node's registers are, and where its interrupts go. Pure, so
- * that tools/vm-check and boot find the same. The blob has passed fdt_check_full(), and nothing in
- * it is believed beyond that.
+ * Reads the host's device tree: the addresses of a node's registers, and the destinations of its
+ * interrupts. Pure, so that tools/vm-check and boot find the same. The blob has passed
+ * fdt_check_full(), and nothing in it is trusted beyond that.
  */
 #ifndef CORE_HOST_HOST_TREE_H
 #define CORE_HOST_HOST_TREE_H
@@ -11,14 +11,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Tally uses no more guest interrupt files of a hart: as many as these bits can name. */
+/* Tally uses at most as many guest interrupt files of a hart as these bits can number. */
 #define HOST_FILE_BITS   3U
 #define HOST_GUEST_FILES ((1U << HOST_FILE_BITS) - 1)
 
-/* Nodes that are nested deeper are not looked at: host_tree_is_flat() tells whether there are. */
+/* Deeper nodes are ignored: host_tree_is_flat() returns whether there are any. */
 #define HOST_TREE_DEPTH 16
 
-/* A node with those above it: node[0] is the root, node[depth] the node itself. */
+/* A node and its ancestors: node[0] is the root, node[depth] the node itself. */
 struct host_place {
 	const void *tree;
 	int depth;
@@ -30,12 +30,12 @@ struct host_irq {
 	uint32_t type; /* the second cell; 0 if the controller has one cell only */
 };
 
-/* The controller of S-mode's device interrupts that Tally drives. */
+/* The interrupt controller that delivers device interrupts to S-mode, and that Tally drives. */
 struct host_chip {
-	int node; /* negative: there is none */
+	int node; /* negative if there is none */
 	uint32_t phandle;
 	uint32_t cells;   /* of an interrupt: 1 (PLIC) or 2 (APLIC) */
-	uint32_t sources; /* the highest number; 1023 if the tree does not say it */
+	uint32_t sources; /* the highest number; 1023 if the tree does not have it */
 };
 
 enum host_reg { HOST_REG_OK, HOST_REG_NONE, HOST_REG_BROKEN, HOST_REG_ELSEWHERE };
@@ -51,14 +51,14 @@ bool host_place_next(struct host_place *place);
 struct host_place host_place_of(const void *tree, int node);
 
 /*
- * The index-th registers of a node, as the harts see them. HOST_REG_NONE: there are not so many;
- * HOST_REG_BROKEN: reg or a ranges above contradicts itself; HOST_REG_ELSEWHERE: the harts do not
- * see them.
+ * Finds the index-th registers of a node, as addresses of the harts. HOST_REG_NONE: there are
+ * fewer; HOST_REG_BROKEN: reg, or a ranges above, is inconsistent; HOST_REG_ELSEWHERE: the harts
+ * cannot access them.
  */
 enum host_reg host_tree_reg(const struct host_place *place, uint32_t index, uint64_t *base,
                             uint64_t *size);
 
-/* The index-th window through which the harts see a PCI bus. The results are the same. */
+/* Finds the index-th window through which the harts access a PCI bus. The results are the same. */
 enum host_reg host_tree_window(const struct host_place *place, uint32_t index, uint64_t *base,
                                uint64_t *size);
 
@@ -67,43 +67,44 @@ bool host_tree_is_disabled(const void *tree, int node);
 /* Returns the number in n cells of a property: the lower 64 bits if there are more than two. */
 uint64_t host_tree_cells(const fdt32_t *cells, int n);
 
-/* A property of one cell. */
+/* Reads a property of one cell. */
 uint32_t host_tree_u32(const void *tree, int node, const char *property, uint32_t otherwise);
 
 /* Whether a string list contains a string. */
 bool host_tree_says(const void *tree, int node, const char *property, const char *word);
 
-/* The node that /chosen/stdout-path names. Negative: there is none. */
+/* Returns the node that /chosen/stdout-path names; negative if there is none. */
 int host_tree_stdout(const void *tree);
 
-/* The UART that Tally drives: the one of stdout-path; if that names no node, the first that Tally
- * can drive. Negative: there is none, or stdout-path names another, which is the firmware's. */
+/* Returns the UART that Tally drives: the one of stdout-path; if that names no node, the first that
+ * Tally can drive. Negative if there is none, or if stdout-path names another UART, which is the
+ * firmware's. */
 int host_tree_console(const void *tree);
 
-/* Why there is no input from a console: of boot and of tools/vm-check. */
+/* Why the console has no input, in the words of boot and of tools/vm-check. */
 #define HOST_NO_UART "nothing: the host tree names no UART that Tally knows"
 #define HOST_NO_CHIP "nothing: no interrupt controller that Tally knows"
 
-/* The first controller that is not disabled and interrupts S-mode of some hart. */
+/* Finds the first controller that is not disabled and interrupts S-mode of some hart. */
 struct host_chip host_tree_chip(const void *tree);
 
-/* Returns how many guest interrupt files the IMSIC of a hart may have at most, as the tree says:
- * QEMU may have fewer. intc: the phandle of the hart's own controller. 0: there is no IMSIC of its
- * S-mode, or its APLIC is disabled. */
+/* Returns the tree's upper bound of the guest interrupt files of a hart's IMSIC; QEMU may have
+ * fewer. intc: the phandle of the hart's own controller. 0 if its S-mode has no IMSIC, or if its
+ * APLIC is disabled. */
 uint32_t host_tree_guest_files(const void *tree, uint32_t intc);
 
 /*
- * The index-th interrupt of a node. Returns 1 if there is one at the controller, 0 if the node has
+ * Reads the index-th interrupt of a node. Returns 1 if it is at the controller, 0 if the node has
  * no more, -1 if it is at another controller, or cannot be read.
  */
 int host_tree_irq(const struct host_place *place, const struct host_chip *chip, uint32_t index,
                   struct host_irq *irq);
 
-/* Whether a node gives its interrupts types that the controller does not know, so that each second
- * one is a type and no source: QEMU (10.0) does so for its IOMMU below a PLIC. */
+/* Whether a node gives its interrupts types that the controller does not have, so that each second
+ * cell is a type and no source: QEMU (10.0) does so for its IOMMU below a PLIC. */
 bool host_tree_has_types(const struct host_place *place, const struct host_chip *chip);
 
-/* Whether a node has the source of the controller, itself or in an interrupt-map. */
+/* Whether the source of the controller is an interrupt of the node, or in its interrupt-map. */
 bool host_tree_has_source(const struct host_place *place, const struct host_chip *chip,
                           uint32_t source);
 

@@ -15,12 +15,12 @@ static const char *const kinds[] = {
     [PERIPHERAL] = "a peripheral of the system",
 };
 
-/* Identities, and classes, base << 8 | subclass, which are below 0x10000. The first that fits
- * tells. LPC and power management are bridges; timers, watchdogs, hot-plug controllers and error
+/* Ids of functions, or classes, base << 8 | subclass, which are below 0x10000. The first match
+ * decides. LPC and power management are bridges; timers, watchdogs, hot-plug controllers and error
  * collectors are peripherals of the system. */
 static const struct {
 	uint32_t key;
-	uint8_t shift; /* so many low bits of a class may be any */
+	uint8_t shift; /* this many low bits of a class are ignored */
 	uint8_t kind;
 } known[] = {
     {0x1b360011, 0, PANIC},      /* QEMU's pvpanic */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which RAM is for VMs, which Tally's own, and where the VM tree goes. */
+/* Divides RAM between VMs, Tally and the VM tree. */
 #include "core/host/vm_config.h"
 #include "core/lib/types.h"
 
@@ -78,7 +78,7 @@ void vm_guest_ranges(const struct vm_ram *ram, uint64_t tree_size, struct vm_gue
 	guests->kept = (struct vm_range){ram->tally, ram->tally + VM_RESERVED_MEMORY};
 	for (uint32_t i = 0; i < ram->n; i++) {
 		const struct vm_range *bank = &ram->banks[i];
-		/* guest_mem() has no address 0. */
+		/* Address 0 is excluded: guest_mem() uses it for no memory. */
 		uint64_t from = ALIGN_UP(bank->from ? bank->from : 1, VM_MEMORY_STEP),
 		         to = ALIGN_DOWN(bank->to, VM_MEMORY_STEP);
 

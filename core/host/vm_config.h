@@ -33,27 +33,27 @@
 
 #define VM_TURN_US_DEFAULT 2000U /* without turn-us and share */
 
-/* What a guest has at fixed addresses, and the interrupt source of its UART. */
+/* The guest's fixed addresses, and the interrupt source of its UART. */
 #define GUEST_PLIC_BASE    UINT64_C(0x0c000000)
 #define GUEST_PLIC_SIZE    UINT64_C(0x400000)
 #define GUEST_PLIC_SOURCES 31U
 #define GUEST_UART_BASE    UINT64_C(0x10000000)
 #define GUEST_UART_SIZE    UINT64_C(0x1000) /* a page; the registers are fewer */
 #define GUEST_UART_IRQ     10U
-/* The configuration space of the VM's own PCI bus, of one page for each function. */
+/* The configuration space of the VM's own PCI bus, one page for each function. */
 #define GUEST_ECAM_BASE UINT64_C(0x30000000)
 #define GUEST_ECAM_SIZE UINT64_C(0x100000)
-/* Behind it: the pages of its bells, one for each shared memory that the VM has. */
+/* After it: the pages of its bells, one for each shared memory that the VM has. */
 #define GUEST_BELL_BASE (GUEST_ECAM_BASE + GUEST_ECAM_SIZE)
 #define GUEST_BELL_STEP UINT64_C(0x1000)
 #define GUEST_BELL_SIZE (VM_MAX_SHARED * GUEST_BELL_STEP)
-/* Of a guest with interrupts = "aia": the IMSIC of vcpu n is n pages behind the first one. */
+/* A guest with interrupts = "aia": the IMSIC of vcpu n is n pages after the first one. */
 #define GUEST_APLIC_BASE UINT64_C(0x0d000000)
 #define GUEST_APLIC_SIZE UINT64_C(0x4000)
 #define GUEST_IMSIC_BASE UINT64_C(0x28000000)
 #define GUEST_IMSIC_STEP UINT64_C(0x1000)
 #define GUEST_IMSIC_SIZE (VM_MAX_VCPUS * GUEST_IMSIC_STEP)
-/* The second stage, Sv39x4, has no addresses from here on. */
+/* First address that the G-stage, Sv39x4, cannot map. */
 #define GUEST_ADDRESS_END (UINT64_C(1) << 41)
 
 #define VM_RAM_BASE        UINT64_C(0x80000000) /* of a VM without memory-at */
@@ -69,7 +69,7 @@
 #define VM_FUNCTION_MAX_BARS  6U /* regions of a PCI function */
 #define VM_DEVICE_MAX_REGS    8U /* entries of reg, several of which may be in a region */
 #define VM_DEVICE_MAX_IRQS    4U
-/* Of all VMs: an IMSIC has 63 messages, and one is the console's. */
+/* Of all VMs: an IMSIC has 63 identities, and one is the console's. */
 #define VM_MAX_ALL_IRQS  62U
 #define VM_MAX_FUNCTIONS 32U /* PCI functions of all VMs together */
 #define VM_MAX_WINDOWS   2U  /* of a VM's PCI bus */
@@ -79,15 +79,15 @@
 #define VM_MAX_SCHEDULES    8U       /* harts with a schedule */
 #define VM_MAX_HART_WINDOWS 16U      /* of a schedule */
 #define VM_FRAME_US_MIN     200U     /* of a major frame */
-#define VM_FRAME_US_MAX     1000000U /* so often a VM that shares its hart is looked at */
-#define VM_WINDOW_US_MIN    100U     /* of a window, and of some slack in one piece */
-/* No stay in HS is longer, in instructions, but on harts with a schedule and very many vcpus or
- * device interrupts: core/tree/vm_stay.h. */
+#define VM_FRAME_US_MAX     1000000U /* longest time between looks at a VM that shares its hart */
+#define VM_WINDOW_US_MIN    100U     /* of a window, and of one piece of slack */
+/* Longest stay in HS, in instructions. Only on harts with a schedule and very many vcpus or device
+ * interrupts can it be longer: core/tree/vm_stay.h. */
 #define VM_LONGEST_STAY 20000U
 
-/* Bytes in the blob. They are valid as long as the blob is. */
+/* Bytes in the blob, valid as long as the blob is. */
 struct vm_image {
-	const void *data; /* NULL: none */
+	const void *data; /* NULL if there are none */
 	uint64_t size;    /* bytes */
 };
 
@@ -98,55 +98,55 @@ enum vm_restart {
 	VM_RESTART_ALWAYS,
 };
 
-/* What a device may reach by DMA, as the VM tree says. */
+/* The memory that a device may reach by DMA, as the VM tree says. */
 enum vm_dma {
 	VM_DMA_NONE,     /* it has none */
 	VM_DMA_ISOLATED, /* an IOMMU keeps it within the VM's memory */
-	VM_DMA_TRUSTED,  /* nothing keeps it from any memory: the VM's drivers are trusted */
+	VM_DMA_TRUSTED,  /* it may reach all memory: the VM's drivers are trusted */
 };
 
-/* How a device is brought to rest when a life of its VM ends. */
+/* How a device is brought to rest at the end of a life of its VM. */
 enum vm_device_reset {
-	VM_RESET_UNKNOWN, /* its VM has one life */
+	VM_RESET_UNKNOWN, /* none is known, so its VM has one life */
 	VM_RESET_GOLDFISH_RTC,
 	VM_RESET_NS16550,
 	VM_RESET_VIRTIO_MMIO,
-	VM_RESET_PCI, /* a PCI function's, see arch/riscv/devices/pci_reset.h */
+	VM_RESET_PCI, /* a PCI function, see arch/riscv/devices/pci_reset.h */
 };
 
 /* When a source of the host's controller interrupts: sourcecfg.SM of an APLIC. */
 enum vm_irq_mode {
-	VM_IRQ_UNKNOWN, /* a PLIC, whose tree does not tell */
+	VM_IRQ_UNKNOWN, /* the source of a PLIC: the host's tree does not have its mode */
 	VM_IRQ_RISING = 4,
 	VM_IRQ_FALLING,
 	VM_IRQ_HIGH,
 	VM_IRQ_LOW,
 };
 
-/* A function of the host's PCI bus. What is marked is known at boot only. */
+/* A function of the host's PCI bus. Members marked "boot" are set by boot, not by the parser. */
 struct vm_pci {
-	bool given;      /* false: the device is none */
+	bool given;      /* false: the device is not a PCI function */
 	bool by_id;      /* it was named by vendor and device */
-	bool forced;     /* the tree consents to what pci_acts.h tells */
+	bool forced;     /* the tree consents to the effects that pci_acts.h lists */
 	uint32_t name;   /* bus << 8 | device << 3 | function; by_id: vendor << 16 | device */
 	uint32_t bdf;    /* boot */
-	uint32_t pin;    /* boot; 1 to 4: the INTx that is irqs[0]; 0: it has none */
+	uint32_t pin;    /* boot; 1 to 4: the INTx that is irqs[0]; 0 if there is none */
 	uint32_t number; /* boot; of struct function, see core/io/functions.h */
 };
 
 /*
- * A device of the host that a VM has for itself. Its registers are at the same addresses in the
- * VM. Without a host's tree, and of a PCI function before boot, only name, host, pci, dma and
+ * A device of the host that a VM has for itself. Its registers are at the same addresses in the VM.
+ * Without a host's tree, and before boot for a PCI function, only name, host, pci, dma and
  * dma_unchecked are set.
  */
 struct vm_device {
 	const char *name; /* of its node in the VM tree; in the blob */
-	/* Path or alias of its node in the host's device tree, or the PCI function's `pci`; in the
-	 * blob. */
+	/* Path or alias of its node in the host's device tree, or the `pci` of a PCI function; in
+	 * the blob. */
 	const char *host;
 	struct vm_pci pci;
 	int node;            /* its offset in the host's tree */
-	enum vm_dma dma : 8; /* small, as a VM has room for 16 devices */
+	enum vm_dma dma : 8; /* a bit-field, as a VM has room for 16 devices */
 	enum vm_device_reset reset : 8;
 	bool host_numbers;  /* its interrupts have the host's numbers in the VM */
 	bool dma_unchecked; /* dma is not looked up by compatible */
@@ -162,44 +162,44 @@ struct vm_device {
 		uint32_t source; /* of the host's interrupt controller */
 		uint32_t guest;  /* source of the VM's own PLIC; the same for the same source */
 		enum vm_irq_mode mode : 8;
-		bool edge; /* mode is an edge; a PLIC's tree does not tell, and it is false */
+		bool edge; /* mode is an edge; false for a PLIC, whose tree has no modes */
 	} irqs[VM_DEVICE_MAX_IRQS];
 };
 
-/* Offsets count bytes from ram_base, and are below first_size. Kernel, initrd and dtb do not
- * overlap. No two VMs have the same memory. */
+/* Offsets are in bytes from ram_base, and below first_size. Kernel, initrd and dtb do not overlap.
+ * No two VMs have the same memory. */
 struct vm_config {
 	char name[VM_NAME_MAX + 1];
 	uint64_t memory;     /* bytes, all pieces together */
 	uint64_t ram_base;   /* guest physical address of its first byte */
 	uint64_t host_base;  /* host physical address of the same byte */
-	uint64_t first_size; /* bytes from there on, all of it or the first piece */
-	uint32_t n_pieces;   /* chosen by memory-at; 0: one piece, wherever there is room */
+	uint64_t first_size; /* bytes from ram_base on: all of the memory, or the first piece */
+	uint32_t n_pieces;   /* given by memory-at; 0: one piece, anywhere */
 	struct {
-		uint64_t base, size; /* host physical, and guest physical, too */
+		uint64_t base, size; /* host physical and guest physical address, which are equal */
 	} pieces[VM_MAX_PIECES];     /* ascending, none touches another; see vm_memory.h */
 	uint32_t n_devices;
 	struct vm_device devices[VM_MAX_DEVICES];
-	/* Of the host's PCI windows, what the BARs of this VM's functions take. Found at boot. */
+	/* The parts of the host's PCI windows with the BARs of this VM's functions. Set at boot. */
 	uint32_t n_windows;
 	struct vm_window {
 		uint64_t bus, base, size; /* the address on the bus, and that of the harts */
 		bool wide;                /* for 64-bit BARs */
 	} windows[VM_MAX_WINDOWS];
-	/* Memory that other VMs have too; apart from all else that it has. */
+	/* Memory shared with other VMs; not part of its other memory. */
 	uint32_t n_shared;
 	struct {
 		uint64_t at;     /* guest physical, a multiple of VM_MEMORY_STEP */
 		uint32_t number; /* in vm_tree.shared */
 		bool writes;     /* false: it only reads */
-		/* The source of its PLIC or APLIC by which others call it, and the identity of an
-		 * interrupt file; 0: none. No bell: both are 0. */
+		/* The bell's interrupt: the source of the VM's PLIC or APLIC, and the identity of
+		 * an interrupt file, 0 if it has none. Both are 0 without a bell. */
 		uint32_t bell, identity;
 	} shared[VM_MAX_SHARED];
 	uint32_t n_vcpus;
 	struct {
 		uint64_t harts;      /* bit n: it may run on hart n of vm_harts; never 0 */
-		uint32_t first_hart; /* index of the one of these where it begins */
+		uint32_t first_hart; /* index in vm_harts of its first home, one of these */
 	} vcpus[VM_MAX_VCPUS];
 	struct vm_image kernel;
 	struct vm_image initrd;
@@ -213,16 +213,16 @@ struct vm_config {
 	bool aia; /* it has an IMSIC for each vcpu and an APLIC; false: a PLIC */
 	enum vm_restart restart;
 	uint32_t restart_limit; /* restarts in a row; those by the user do not count */
-	uint32_t heartbeat_ms;  /* a guest that rings later than so has failed; 0: it need not */
+	uint32_t heartbeat_ms;  /* a guest that does not ring for this long has failed; 0: none */
 	bool deferred;          /* boot does not start it */
-	bool crash_exits;       /* its exits are noted for its last words */
+	bool crash_exits;       /* its exits are recorded for its last words */
 	bool bad_access_stops;  /* an access outside its memory and devices ends it */
-	uint32_t share;         /* its vcpus' turns are so many times tree.turn_us long */
+	uint32_t share;         /* its vcpus' turns are this many times tree.turn_us long */
 	uint32_t turn_us;       /* length of a turn of its vcpus, at most a second */
-	bool no_look;           /* a computing vcpu is left alone; no other runs on its hart */
+	bool no_look;           /* no looks while a vcpu computes; no other vcpu runs on its hart */
 	uint32_t controls;      /* bit n: it may start, stop and restart VM n of the tree */
-	/* Of each of its vcpus: at most so many events, of type 0 or 1, in so long a period. count
-	 * 0: there is none. */
+	/* Budget of each of its vcpus: the maximum number of events, of type 0 or 1, in each
+	 * period. count 0 if there is none. */
 	struct vm_budget {
 		uint32_t event_idx, count, period_us;
 	} budget;
@@ -234,49 +234,49 @@ struct vm_config {
 	bool pmu_idle_cycles; /* idle time counts as cycles; no other vcpu runs on its harts */
 	bool pmu_overflow;    /* overflow interrupts, if the harts have them */
 	uint32_t pmu_overflow_limit; /* overflow interrupts per vcpu and 10 ms; 0: no limit */
-	bool pmu_events_given;       /* only pmu_events can be counted; false: all events */
+	bool pmu_events_given;       /* only the events listed below can be counted; false: all */
 	uint32_t n_pmu_events;
 	uint32_t pmu_events[VM_MAX_EVENTS]; /* event_idx */
-	/* Raw events that may be counted besides; none without pmu_events_given. */
+	/* Raw events that may be counted as well; 0 without pmu_events_given. */
 	uint32_t n_pmu_raw_events;
 	struct selector_allowed pmu_raw_events[VM_MAX_RAW_EVENTS];
 };
 
-/* Memory that several VMs have. At least one of them writes it. */
+/* Memory shared by several VMs. At least one of them writes it. */
 struct vm_shared {
 	char name[VM_NAME_MAX + 1];
-	uint64_t size;      /* bytes, whole pages; what is left of the last step is nobody's */
+	uint64_t size;      /* bytes, whole pages; the rest of its last step belongs to no VM */
 	uint64_t host_base; /* a multiple of VM_MEMORY_STEP */
 };
 
-/* When vcpus of one VM have a hart for themselves, in microseconds from the beginning of each
- * frame. */
+/* A window of a schedule: vcpus of one VM have the hart alone. In microseconds from the beginning
+ * of each frame. */
 struct vm_window_of {
 	uint32_t start_us, length_us;
-	uint32_t guard_us; /* before start_us nobody has the hart for so long */
+	uint32_t guard_us; /* no VM has the hart for this long before start_us */
 	uint32_t vm;       /* index in the tree */
 	uint32_t vcpus;    /* bit n: its vcpu n */
 };
 
-/* Of one hart. Windows ascend and do not overlap, nor do their guards, of which the first may lie
- * at the end of the frame before. */
+/* The schedule of one hart. Windows ascend; they and their guards do not overlap. The guard of the
+ * first one may lie at the end of the frame before. */
 struct vm_schedule {
 	uint32_t hart; /* index in vm_harts */
-	uint32_t id;   /* of the same hart, for words */
+	uint32_t id;   /* id of the same hart, for messages */
 	uint32_t frame_us;
-	uint32_t slack; /* bit n: VM n of the tree has the hart where no window or guard is */
+	uint32_t slack; /* bit n: VM n of the tree has the hart outside windows and guards */
 	uint32_t n_windows;
 	struct vm_window_of windows[VM_MAX_HART_WINDOWS];
 	/* See core/tree/vm_stay.h. */
 	uint32_t longest_stay;   /* instructions */
-	uint32_t least_guard_us; /* with it a window begins at its tick */
+	uint32_t least_guard_us; /* the least guard with which a window begins at its tick */
 };
 
 struct vm_tree {
 	bool has_selectors; /* the tree has a node /pmu */
 	struct selectors selectors;
 	uint32_t turn_us;     /* length of a turn of a vcpu with a share of 1 */
-	uint32_t n_irqs;      /* of the host's, which VMs have */
+	uint32_t n_irqs;      /* interrupt sources of the host that VMs have */
 	uint32_t n_functions; /* PCI functions of all VMs */
 	uint32_t n_shared;
 	struct vm_shared shared[VM_MAX_SHARED];
@@ -286,13 +286,13 @@ struct vm_tree {
 	struct vm_config vms[VM_MAX_VMS]; /* last, because Tally keeps memory for n_vms of them */
 };
 
-/* Addresses of the host; `to` is the first behind it. */
+/* Addresses of the host; `to` is the first one after the range. */
 struct vm_range {
 	uint64_t from, to;
 };
 
-/* The harts that run guests, in any order. Masks of harts have bit n for ids[n]; the ids themselves
- * are in words and trees only. */
+/* The harts that run guests, in any order. Masks of harts have bit n for ids[n]; only messages and
+ * trees have the ids themselves. */
 struct vm_harts {
 	uint32_t n; /* 1 to VM_MAX_HARTS */
 	uint32_t ids[VM_MAX_HARTS];
@@ -302,59 +302,61 @@ struct vm_harts {
 struct vm_ram {
 	uint32_t n;
 	struct vm_range banks[VM_MAX_BANKS]; /* ascending; none touches another */
-	/* In one of them, and a multiple of VM_MEMORY_STEP: where VM_RESERVED_MEMORY begins. */
+	/* Start of Tally's VM_RESERVED_MEMORY, in one of the banks; a multiple of
+	 * VM_MEMORY_STEP. */
 	uint64_t tally;
-	/* Bytes that are not used: before Tally in its bank, behind what the host's tree keeps at
-	 * the end of a bank, and in banks beyond VM_MAX_BANKS. */
+	/* Bytes that are not used: before Tally in its bank, after memory that the host's tree
+	 * reserves at the end of a bank, and in banks beyond VM_MAX_BANKS. */
 	uint64_t before, behind, beyond;
 };
 
 /* How RAM is divided. All addresses are multiples of VM_MEMORY_STEP. */
 struct vm_guests {
 	uint32_t n; /* 0: there is no memory for VMs */
-	/* For VMs, ascending; none is empty, none has address 0. */
+	/* For VMs, in ascending order; none is empty or has address 0. */
 	struct vm_range ranges[VM_MAX_BANKS + 1];
 	struct vm_range kept; /* for the firmware, Tally and its tables */
-	struct vm_range tree; /* for the VM tree, which begins there */
+	struct vm_range tree; /* for the VM tree, which is at its start */
 };
 
-/* What the machine has. Functions get harts as indexes in `harts`, or as masks of these. */
+/* Limits of the machine. Functions get harts as indexes in `harts`, or as masks of these. */
 struct vm_limits {
 	struct vm_harts harts;
-	uint64_t ad_ungated; /* of these: no VM there may have memory to read only */
+	uint64_t ad_ungated; /* mask of the harts on which no VM may have read-only memory */
 	struct vm_ram ram;
-	struct vm_guests guests; /* how vm_guest_ranges() divides it */
+	struct vm_guests guests; /* how vm_guest_ranges() divides `ram` */
 	uint64_t hctrs;          /* bit n: the harts have counter n; 0: unknown, no check */
 	/*
-	 * Returns why a vcpu cannot move between two harts, as the reason of a refusal, with '#'
-	 * for the id of each. NULL: it can. The pointer itself may be NULL: all harts are alike.
+	 * Returns why a vcpu cannot move between two harts, for a refusal, with '#' for the id of
+	 * each, or NULL if it can. If the pointer itself is NULL, all harts are alike.
 	 */
 	const char *(*differ)(uint32_t hart, uint32_t other);
 	/*
-	 * Returns why the machine's hart with an id that is not in `harts` cannot be used. NULL:
-	 * there is no such hart. The pointer itself may be NULL: nothing is known of others.
+	 * Returns why the machine's hart with an id that is not in `harts` cannot be used, or NULL
+	 * if there is no such hart. If the pointer itself is NULL, nothing is known about other
+	 * harts.
 	 */
 	const char *(*unusable)(uint64_t id);
 	/*
-	 * Returns in words what a hart answers otherwise than the node /pmu says. NULL: nothing.
-	 * The pointer itself may be NULL: nothing is known of the harts.
+	 * Returns in words how a hart contradicts the node /pmu, or NULL if it does not. If the
+	 * pointer itself is NULL, nothing is known about the harts.
 	 */
 	const char *(*contradicts)(uint32_t hart);
 	/*
-	 * Returns how many guest interrupt files a hart has. The pointer itself may be NULL:
-	 * nothing is known of them.
+	 * Returns the number of a hart's guest interrupt files. If the pointer itself is NULL, it
+	 * is not known.
 	 */
 	uint32_t (*guest_files)(uint32_t hart);
 	/*
-	 * Returns why vcpus on these harts cannot have a budget of an event. NULL: they can. The
-	 * pointer itself may be NULL: nothing is known of the harts.
+	 * Returns why vcpus on these harts cannot have a budget of an event, or NULL if they can.
+	 * If the pointer itself is NULL, nothing is known about the harts.
 	 */
 	const char *(*no_budget)(uint64_t harts, uint32_t event_idx);
-	/* All harts drive their counters without the firmware. false: not all, or it is not known.
-	 */
+	/* All harts drive their counters without the firmware; false if one does not, or if it is
+	 * not known. */
 	bool ssccfg;
-	/* The host's device tree, which has passed fdt_check_full(). NULL: it is not known, and
-	 * devices are checked for syntax and doubles only. */
+	/* The host's device tree, which has passed fdt_check_full(). If it is NULL, devices are
+	 * checked for syntax and duplicates only. */
 	const void *host_tree;
 };
 
@@ -373,48 +375,48 @@ enum vm_refusal_code {
 	VM_REFUSED_STRING,   /* not exactly one NUL-terminated string, or too long */
 	VM_REFUSED_VALUE,    /* not one of the allowed words or numbers */
 	VM_REFUSED_NAME,     /* of a VM or a vcpu */
-	VM_REFUSED_NO_VM,    /* no VM in the tree, or none that is meant */
-	VM_REFUSED_NO_VCPU,  /* no vcpu in a VM, or another one than comes next */
+	VM_REFUSED_NO_VM,    /* no VM in the tree, none that boot starts, or none of this name */
+	VM_REFUSED_NO_VCPU,  /* a VM without vcpus, or a vcpu out of order */
 	VM_REFUSED_TOO_MANY, /* VMs, vcpus or images */
 	VM_REFUSED_MEMORY,   /* zero, not a multiple of VM_MEMORY_STEP, or two that differ */
 	VM_REFUSED_MEMORY_SUM,
 	VM_REFUSED_MEMORY_RAM,   /* memory-at: not in RAM */
-	VM_REFUSED_MEMORY_KEPT,  /* memory-at: what Tally keeps of RAM */
+	VM_REFUSED_MEMORY_KEPT,  /* memory-at: memory that Tally keeps */
 	VM_REFUSED_MEMORY_GUEST, /* memory-at: where a VM cannot have memory */
-	VM_REFUSED_MEMORY_ROOM,  /* not in one piece beside memory-at of others */
+	VM_REFUSED_MEMORY_ROOM,  /* no free piece is large enough beside memory-at of others */
 	VM_REFUSED_OVERLAP,      /* memory that is given twice, of the host or in a VM */
-	VM_REFUSED_READ_ONLY,    /* a hart does not keep to it that memory is only read */
+	VM_REFUSED_READ_ONLY,    /* a hart does not enforce read-only memory */
 	VM_REFUSED_NO_WRITER,    /* shared memory that all may only read */
 	VM_REFUSED_HART,         /* not on this machine */
 	VM_REFUSED_HARTS,        /* the harts of one vcpu differ too much to move between them */
 	VM_REFUSED_GUEST_FILES,  /* a vcpu cannot have a guest interrupt file */
-	VM_REFUSED_CONTRADICTED, /* a hart with a PMU for guests is not as /pmu says */
+	VM_REFUSED_CONTRADICTED, /* a hart with a PMU for guests contradicts /pmu */
 	VM_REFUSED_COUNTER,      /* not on this machine, or no counter at all */
 	VM_REFUSED_EVENT,        /* SBI 3.0 does not define this event_idx */
-	VM_REFUSED_SHARED,  /* the property needs harts of its own, but other vcpus may run there */
+	VM_REFUSED_SHARED,  /* the property needs exclusive harts, but other vcpus may run there */
 	VM_REFUSED_PHANDLE, /* does not refer to a child of /images */
 	VM_REFUSED_EMPTY_IMAGE,
-	VM_REFUSED_KERNEL_FILE,  /* a kernel that is packed, or for something else */
+	VM_REFUSED_KERNEL_FILE,  /* a packed kernel, or one for something else */
 	VM_REFUSED_IMAGE_HEADER, /* a RISC-V Image header that contradicts itself */
 	VM_REFUSED_RESTARTS,     /* more than VM_RESTARTS_MAX */
 	VM_REFUSED_LOAD_OFFSET,  /* misaligned, or given for a RISC-V Image */
 	VM_REFUSED_KERNEL_FIT,   /* kernel and dtb do not fit into the VM's memory */
 	VM_REFUSED_INITRD_FIT,   /* the initrd does not fit between kernel and dtb */
-	VM_REFUSED_DEVICE,       /* no node of the host that a VM can have */
-	VM_REFUSED_DMA,          /* what the tree says of a device's DMA is not so */
-	VM_REFUSED_REGISTERS,    /* a device's registers are also somebody else's */
-	VM_REFUSED_INTERRUPT, /* a device's interrupt is also somebody else's, or cannot be had */
-	VM_REFUSED_BELL,      /* memory that cannot have one, or nobody who would ring it */
-	VM_REFUSED_PCI,       /* no PCI function, or none that can be had */
-	VM_REFUSED_REFERENCE, /* to what the VM, or another property, does not have */
+	VM_REFUSED_DEVICE,       /* no node of the host, or none that a VM can have */
+	VM_REFUSED_DMA,          /* the tree is wrong about a device's DMA */
+	VM_REFUSED_REGISTERS,    /* registers of a device that have another owner as well */
+	VM_REFUSED_INTERRUPT,    /* an interrupt of another owner, or that no VM can have */
+	VM_REFUSED_BELL,         /* memory that cannot have a bell, or no VM would ring it */
+	VM_REFUSED_PCI,          /* no PCI function, or none that can be had */
+	VM_REFUSED_REFERENCE, /* the VM, or another property, does not have the thing referred to */
 	VM_REFUSAL_CODES
 };
 
 /* The strings are NUL-terminated printable ASCII, whatever the blob contains. */
 struct vm_refusal {
 	enum vm_refusal_code code;
-	int at;            /* offset of the node; 0 for what concerns the whole blob */
-	const char *name;  /* of the property as the blob or the parser has it; "": none */
+	int at;            /* offset of the node; 0 for the blob as a whole */
+	const char *name;  /* of the property, as the blob or the parser has it, or "" */
 	char node[64];     /* path */
 	char property[32]; /* empty: the refusal concerns the node itself */
 	char reason[152];
@@ -423,15 +425,15 @@ struct vm_refusal {
 /* Enough bytes for every refusal as text. */
 #define VM_REFUSAL_TEXT 256U
 
-/* Returns the first device without a known reset, by which the VM has one life. NULL: there is
- * none. */
+/* Returns the first device without a known reset, because of which the VM has one life, or NULL. */
 const struct vm_device *vm_device_without_reset(const struct vm_config *vm);
 
-/* Whether a source of the VM's own interrupt controller is its UART's or one of its devices'. */
+/* Whether a source of the VM's own interrupt controller is that of its UART or of one of its
+ * devices. */
 bool vm_has_irq(const struct vm_config *vm, uint32_t number);
 
-/* Returns the lowest whole pages of registers, of any of the VM's devices, that end behind `from`:
- * all that overlap or follow each other as one range. An empty one: there are no more. */
+/* Returns the lowest range of whole pages of registers of the VM's devices that ends after `from`;
+ * pages that overlap or follow each other are one range. Empty if there are no more. */
 struct vm_range vm_device_pages(const struct vm_config *vm, uint64_t from);
 
 /* Returns the index of the hart with this id, or VM_MAX_HARTS if there is none. */
@@ -443,19 +445,19 @@ uint32_t vm_lowest_hart(const struct vm_harts *harts, uint64_t mask);
 /* Returns a mask of the VM's vcpus that may run on the hart with this index. */
 uint32_t vm_vcpus_on(const struct vm_config *vm, uint32_t hart);
 
-/* Returns what the windows and guards of a schedule leave of each frame, in microseconds. */
+/* Returns the time of each frame outside windows and guards, in microseconds. */
 uint32_t vm_slack_us(const struct vm_schedule *s);
 
-/* Whether a device of the VM may write all memory. */
+/* Whether a device of the VM may write all memory (VM_DMA_TRUSTED). */
 bool vm_has_trusted_dma(const struct vm_config *vm);
 
 /* Writes "node: property: reason", one line without a newline, truncated to size bytes. */
 void vm_refusal_text(const struct vm_refusal *why, char *text, size_t size);
 
 /*
- * Divides RAM. A VM tree of tree_size bytes goes to the end of the bank where Tally is, or where
- * that has no room for it, to the end of the last bank that has. If it fits nowhere, or if Tally's
- * bank is too small, there is no memory for VMs.
+ * Divides RAM. A VM tree of tree_size bytes goes to the end of Tally's bank, or if it has no room
+ * there, to the end of the last bank with room. If it fits nowhere, or if Tally's bank is too
+ * small, there is no memory for VMs.
  */
 void vm_guest_ranges(const struct vm_ram *ram, uint64_t tree_size, struct vm_guests *guests);
 
@@ -463,7 +465,7 @@ void vm_guest_ranges(const struct vm_ram *ram, uint64_t tree_size, struct vm_gue
 const struct vm_range *vm_bank_of(const struct vm_ram *ram, uint64_t address);
 
 /* Returns why RAM of the number-th kind is not used, in words that follow "N MiB of RAM", and how
- * much, perhaps 0 bytes. NULL: there are not so many kinds. */
+ * many bytes, possibly 0. NULL if there are fewer kinds. */
 const char *vm_ram_unused(const struct vm_ram *ram, uint32_t number, uint64_t *bytes);
 
 /* Returns the bytes of all ranges for VMs. */

@@ -66,10 +66,7 @@ static const char *blob_error(int error)
 	}
 }
 
-/*
- * libfdt accepts a property after a child node, but does not find it among the node's properties,
- * so it would have no effect.
- */
+/* libfdt accepts a property after a child node, but never finds it, so it would have no effect. */
 static bool check_order(const struct vm_blob *b)
 {
 	bool after_child = false;
@@ -111,10 +108,10 @@ bool vm_blob_check(const struct vm_blob *b, uint64_t blob_size)
 }
 
 /*
- * Returns how alike a name and one that is known are; 0: not enough for a question. Alike are names
+ * Returns how similar a name is to a known one; 0: not enough for a suggestion. Similar are names
  * that differ in one character, or in two that are swapped; names of which one begins or ends the
- * other; and those that have two thirds in common at their ends. Of these, the one that has most in
- * common and least beside it.
+ * other; and names with two thirds in common at their ends. Of these, the best has most in common
+ * and the fewest other characters.
  */
 static int likeness(const char *a, const char *b)
 {
@@ -247,8 +244,8 @@ bool vm_refuse_hart(const struct vm_blob *b, int node, const char *property,
 	                      (unsigned long long)id, why);
 }
 
-/* As vm_read_list(). limits: the numbers are ids of harts, and bits their indexes; NULL: they are
- * bits. */
+/* Like vm_read_list(). If limits is not NULL, the numbers are ids of harts, and the bits their
+ * indexes. */
 static bool read_mask(const struct vm_blob *b, int node, const struct vm_prop *prop,
                       const struct vm_limits *limits, uint64_t valid, enum vm_refusal_code code,
                       const char *reason, uint64_t *mask)
@@ -260,7 +257,7 @@ static bool read_mask(const struct vm_blob *b, int node, const struct vm_prop *p
 		                         "is # bytes long, not a list of cells of 4", prop->size,
 		                         0);
 	*mask = 0;
-	/* Ends after at most 65 rounds, at a number out of range or at the second of a pair. */
+	/* Ends after at most 65 iterations, at a number out of range or at the second of a pair. */
 	for (uint32_t i = 0; i < prop->size / sizeof(*cells); i++) {
 		uint32_t n = fdt32_ld(&cells[i]), bit = limits ? vm_hart(&limits->harts, n) : n;
 

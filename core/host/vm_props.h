@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads nodes and properties of a VM tree, and refuses what it does not know. For the parser only.
- * Every function returns false after it has filled in the refusal.
+ * Reads nodes and properties of a VM tree, and refuses unknown ones. For the parser only. Every
+ * function returns false after it has filled in the refusal.
  */
 #ifndef CORE_HOST_VM_PROPS_H
 #define CORE_HOST_VM_PROPS_H
@@ -16,7 +16,7 @@ struct vm_blob {
 /* A property as it is in the blob. */
 struct vm_prop {
 	const char *name;
-	const void *data; /* NULL: not given */
+	const void *data; /* NULL if it is not given */
 	uint32_t size;    /* bytes */
 };
 
@@ -32,7 +32,7 @@ bool vm_refuse_text(const struct vm_blob *b, enum vm_refusal_code code, int node
                     const char *property, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Checks that the blob is a valid device tree. Nothing else may read the blob before. */
+/* Checks that the blob is a valid device tree. Must be called before anything else reads it. */
 bool vm_blob_check(const struct vm_blob *b, uint64_t blob_size);
 
 /*
@@ -57,7 +57,7 @@ bool vm_read_u32(const struct vm_blob *b, int node, const struct vm_prop *prop, 
 bool vm_read_list(const struct vm_blob *b, int node, const struct vm_prop *prop, uint64_t valid,
                   enum vm_refusal_code code, const char *reason, uint64_t *mask);
 
-/* The same for ids of harts: the mask is of their indexes. */
+/* The same for a list of hart ids; the mask has their indexes. */
 bool vm_read_harts(const struct vm_blob *b, int node, const struct vm_prop *prop,
                    const struct vm_limits *limits, uint64_t *mask);
 

@@ -38,7 +38,7 @@ void vm_refusal_set_text(struct vm_refusal *why, enum vm_refusal_code code, cons
 	text_add_clean(&t, reason);
 }
 
-/* Names come from the blob. A console must not get characters that are not printable. */
+/* Names come from the blob, so characters that are not printable are kept from the console. */
 void vm_refusal_set_node(struct vm_refusal *why, const void *blob, int node)
 {
 	char path[sizeof(why->node)];

@@ -9,7 +9,7 @@
 #define SUBSYSTEM     BELL_PCI_ID
 #define COMMAND_SEEN  (PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_INTX_DISABLE)
 #define INTERRUPT_PIN (1U << 8) /* INTA */
-#define BAR_MEMORY    2U        /* and the next one */
+#define BAR_MEMORY    2U        /* a 64-bit BAR, with the next one */
 
 static struct bell *find(const struct vm *vm, uint32_t offset)
 {
@@ -61,7 +61,7 @@ static uint32_t read_word(const struct bell *bell, uint32_t at)
 	}
 }
 
-/* `mask` has the bytes that are written. */
+/* Writes the bytes of a word that `mask` selects. */
 static void write_word(struct bell *bell, uint32_t at, uint32_t value, uint32_t mask)
 {
 	uint32_t bar = (at - PCI_BAR) / 4;

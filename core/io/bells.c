@@ -39,7 +39,7 @@ static void make(struct vm *vm, const struct vm_shared *shared, uint32_t n)
 	vm->bells++;
 }
 
-/* Bells of one memory know each other by numbers, in the order of the VMs. */
+/* Bells of one memory are numbered in the order of the VMs. */
 static void join(struct bell *bell)
 {
 	uint32_t number = 0;
@@ -75,7 +75,8 @@ void bell_update(struct bell *bell)
 	             bell->state & bell->mask && !(bell->command & PCI_COMMAND_INTX_DISABLE));
 }
 
-/* The page of the file came into the map of HS after this hart had begun to use the map. */
+/* Fences once on each hart: the file's page came into the map of HS after the hart had begun to use
+ * the map. */
 static void send(const struct bell *bell)
 {
 	static bool sees[MAX_HARTS];
@@ -87,7 +88,7 @@ static void send(const struct bell *bell)
 	imsic_send(bell->vm->vcpus[0]->guest_file_at, bell->identity);
 }
 
-/* What has come for a bell. Between two lives it is dropped. */
+/* Sets bits of a bell's state, and interrupts its VM. Does nothing between two lives. */
 static inline void tell(struct bell *bell, uint32_t what)
 {
 	struct spinlock *lock = &bell->vm->devices;
@@ -105,7 +106,7 @@ static inline void tell(struct bell *bell, uint32_t what)
 	spin_unlock(lock);
 }
 
-/* Tells those among the other bells of the memory. */
+/* Does the same for the other bells of the memory whose numbers are in `who`. */
 static inline void tell_all(const struct bell *bell, uint32_t who, uint32_t what)
 {
 	const uint8_t *number = bell->number;
@@ -210,7 +211,7 @@ uint64_t bells_access(struct vm *vm, uint64_t offset, bool store, uint64_t value
 	return value;
 }
 
-/* The VM's bells, one after the other. */
+/* Iterates over the VM's bells. */
 #define for_each_bell(bell, vm)                                                                    \
 	for (uint32_t n_ = 0; n_ < (vm)->config->n_shared; n_++)                                   \
 		if (((bell) = bell_of(vm, n_)))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bells: VMs that share memory ring each other (docs/shared.md). A bell is a page of registers in
- * its VM, which traps, and an interrupt of its VM. Who rings it pays for what that takes until the
- * other VM's hart is told; what it interrupts there is that VM's.
+ * its VM, which traps, and an interrupt of its VM. The VM that rings pays for the work until the
+ * other VM's hart is notified; the other VM pays for the interrupt.
  */
 #ifndef CORE_IO_BELLS_H
 #define CORE_IO_BELLS_H
@@ -29,8 +29,8 @@ struct vm;
 #define BELL_NAME      0x30U
 #define BELL_LIVES     0x40U
 
-/* Of BELL_STATE and BELL_MASK. */
-#define BELL_RUNG    1U /* somebody has rung */
+/* Bits of BELL_STATE and BELL_MASK. */
+#define BELL_RUNG    1U /* another VM has rung */
 #define BELL_CHANGED 2U /* a life of another VM has begun or is over */
 
 struct bell {
@@ -40,44 +40,44 @@ struct bell {
 	uint64_t at;
 	uint32_t n; /* of the VM's shared memories */
 	uint32_t source, identity, slot;
-	uint32_t self;              /* its number among the bells of this memory */
-	uint32_t all, others;       /* bit n: there is a bell with number n; but for the own */
-	uint8_t number[VM_MAX_VMS]; /* of these: the index in bells[] */
-	/* Any hart reads them; the lead hart writes them. */
+	uint32_t self;        /* its number among the bells of its memory */
+	uint32_t all, others; /* bit n: there is a bell with number n; `others` without this bell */
+	uint8_t number[VM_MAX_VMS]; /* their indexes in bells[] */
+	/* Read by any hart, written by the lead hart. */
 	atomic_uint alive; /* 1: in a life of its VM */
 	atomic_uint lives;
-	/* Of a life. The lock of the VM's devices protects these. */
+	/* Reset for each life. The lock of the VM's devices protects these. */
 	uint32_t state, mask;
-	uint32_t sizing;  /* bit n: all ones were written to BAR n last */
+	uint32_t sizing;  /* bit n: the last write to BAR n was all ones */
 	uint16_t command; /* as the guest has written it */
-	uint8_t line;     /* a byte that guests write notes in */
+	uint8_t line;     /* Interrupt Line: a byte that guests use as storage */
 };
 
 extern struct bell bells[VM_MAX_BELLS];
 
-/* Makes the bells of all VMs, whose functions have their places. At boot only. */
+/* Makes the bells of all VMs; the functions already have their addresses. At boot only. */
 void bells_make(const struct vm_tree *tree);
 
-/* Returns the n-th bell of a VM, counted by its shared memories; NULL: that has none. */
+/* Returns the bell of a VM's n-th shared memory, or NULL if that has none. */
 struct bell *bell_of(const struct vm *vm, uint64_t n);
 
-/* The guest writes 32 bits to a register of a bell that there is; what is not aligned is none. */
+/* A guest's write of 32 bits to a register of an existing bell; misaligned writes are ignored. */
 void bells_write(struct vm *vm, uint64_t offset, uint32_t value);
 
-/* Any access of the guest's to the pages. */
+/* Handles any guest access to the pages. */
 uint64_t bells_access(struct vm *vm, uint64_t offset, bool store, uint64_t value, uint32_t width);
 
-/* The level of its interrupt may have changed. The caller holds the lock of the VM's devices. */
+/* Updates the level of its interrupt. The caller holds the lock of the VM's devices. */
 void bell_update(struct bell *bell);
 
-/* A life begins: all registers are as after reset, and the others are told. */
+/* A life begins: all registers are as after reset, and the other VMs are notified. */
 void bells_begin(struct vm *vm);
 
-/* The interrupt file of vcpu 0 was cleared. What has rung since the life began is sent again. Home
- * hart of vcpu 0 only. */
+/* The interrupt file of vcpu 0 was cleared. Rings since the beginning of the life are sent again.
+ * Home hart of vcpu 0 only. */
 void bells_started(struct vm *vm);
 
-/* A life is over: nobody rings any more, and the others are told. */
+/* A life is over: rings are dropped from now on, and the other VMs are notified. */
 void bells_end(struct vm *vm);
 
 #endif

@@ -9,7 +9,7 @@
 
 struct dma dma;
 
-/* Ticks for one command at boot, and for one in a life, where a guest waits. */
+/* A command may take 1/BOOT_HZ seconds at boot, and 1/LIFE_HZ in a life, where a guest waits. */
 #define BOOT_HZ 100U
 #define LIFE_HZ 1000U
 
@@ -35,8 +35,8 @@ void dma_init(iommu_alloc_fn *alloc)
 	dma.refused = "the host's tree does not say by which ids the IOMMU knows PCI functions";
 	if (!host->n_ranges)
 		return;
-	/* The trial needs an id that no device has, because it leads somewhere. The directory may
-	 * have no room for one. */
+	/* The trial maps an id, so it needs one that no device has. The directory may have no room
+	 * for one. */
 	if (host->nobodys_id && !turn_on(host, host->nobodys_id, alloc)) {
 		dma.tried = iommu_can_translate(&dma.iommu);
 		dma.refused = iommu_try(&dma.iommu, host->nobodys_id, ram_end() - 1, alloc);

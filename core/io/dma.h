@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DMA of functions that VMs have, behind the IOMMU: from the first life of a VM on each function
- * reaches the VM's memory and nothing else, between two lives it reaches nothing. Accesses that
- * were kept away are told, a line a second and VM at most, and a function that does not stop making
- * them is turned off until the next life.
+ * DMA of the VMs' functions, through the IOMMU: from the first life of a VM on each function
+ * reaches the VM's memory and nothing else, between two lives it reaches nothing. Blocked accesses
+ * are logged, at most one line a second and VM, and a function that does not stop making them is
+ * turned off until the next life.
  *
  * One lock protects all of this, and the IOMMU. It is taken before the console's and `aiming`, and
  * never with vm->devices held.
@@ -18,65 +18,64 @@ struct vm;
 
 /* --- boot hart only ---------------------------------------------------------------------- */
 
-/* Takes over the machine's IOMMU, if it has one, and tries it. After this no function of PCI
- * reaches any memory. `alloc` is for all that follows at boot. */
+/* Takes over the machine's IOMMU, if it has one, and tests it. After this no PCI function reaches
+ * any memory. `alloc` is for all later allocations at boot. */
 void dma_init(iommu_alloc_fn *alloc);
 
-/* Logs what the IOMMU is good for. */
+/* Logs the abilities of the IOMMU. */
 void dma_report(void);
 
-/* Returns in words why no VM can have an isolated function. NULL: VMs can. */
+/* Returns in words why no VM can have an isolated function, or NULL if VMs can. */
 const char *dma_refused(void);
 
-/* Whether the IOMMU checks messages of functions to interrupt files. */
+/* Whether the IOMMU restricts MSIs of functions to interrupt files. */
 bool dma_has_files(void);
 
-/* The VM's messages to the n-th page behind `base` go to `file`. Before dma_add(). */
+/* Sends the VM's MSIs to the n-th page after `base` to `file`. Before dma_add(). */
 void dma_add_file(struct vm *vm, uint64_t base, uint32_t n, hpa_t file);
 
-/* Gives a PCI function to a VM; `device_id` is the one that the IOMMU knows it by, and `name` the
- * device's in the VM tree. Returns in words why it cannot be isolated, or NULL. */
+/* Gives a PCI function to a VM; `device_id` is its id at the IOMMU, and `name` the device's in the
+ * VM tree. Returns in words why it cannot be isolated, or NULL. */
 const char *dma_add(uint32_t device_id, struct vm *vm, const char *name);
 
-/* Begins to listen for faults. After external_init() and the last dma_add(). */
+/* Enables the interrupt for faults. After external_init() and the last dma_add(). */
 void dma_listen(void);
 
 /* --- lives ------------------------------------------------------------------------------- */
 
-/* Whether a life may begin as far as this is concerned. If not, the IOMMU did not answer a moment
- * ago; the caller comes again. */
+/* Whether a life may begin. If not, the IOMMU did not answer a moment ago; the caller calls again
+ * later. */
 bool dma_may_begin(const struct vm *vm);
 
 /* The life `life.number` begins: the VM's functions reach its memory. */
 void dma_begin(struct vm *vm);
 
-/* A life is over, and no function begins an access any more: tells what was not told of their
- * faults. Returns false when nothing is left. Lead hart only. */
+/* A life is over, and no function begins an access any more: logs its remaining faults. Returns
+ * false when none is left. Lead hart only. */
 bool dma_tell_rest(struct vm *vm);
 
-/* The functions are at rest: they reach nothing, and what they wrote has arrived. Returns false if
- * the IOMMU does not answer; the caller comes again. Lead hart only. */
+/* The functions are at rest: blocks all their accesses, and waits until their writes have arrived.
+ * Returns false if the IOMMU does not answer; the caller calls again later. Lead hart only. */
 bool dma_end(struct vm *vm);
 
 /* --- faults ------------------------------------------------------------------------------ */
 
 /*
- * Whatever is to be done about faults of a VM's functions is done on its lead hart, and on its
- * account. Other harts that find some ask that hart to.
+ * The lead hart of a VM does all work for faults of the VM's functions, at the VM's expense. Other
+ * harts that find faults notify that hart.
  */
 
-/* REQ_FAULTS of vcpu 0: another hart has found something to do for the VM. */
+/* REQ_FAULTS of vcpu 0: another hart has found work for the VM's lead hart. */
 void dma_asked(struct vm *vm);
 
-/* A source was claimed by the calling hart. Returns false if it is not the IOMMU's. */
+/* The calling hart has claimed a source. Returns false if it is not the IOMMU's. */
 bool dma_came(uint32_t source);
 
-/* The time has come that was given to external_look_at(). */
+/* The time given to external_look_at() is over. */
 void dma_look(void);
 
-/* Of PCI: the function does not access memory until the VM's next life. Nothing happens if that has
- * begun: the life is not the VM's `life.number` any more. Returns false then, and if no VM has it.
- */
+/* Blocks all accesses of a PCI function until the VM's next life. Does nothing and returns false if
+ * that has begun (`life` is not the VM's `life.number` any more), or if no VM has the function. */
 bool pci_mute(uint32_t device_id, uint64_t life);
 
 #endif

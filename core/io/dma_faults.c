@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults of functions: whose hart serves them, and what follows. */
+/* DMA faults: which hart handles them, and how. */
 #include "arch/riscv/hart/csr.h"
 #include "core/hart/looks.h"
 #include "core/vcpu/vcpu_requests.h"
@@ -29,7 +29,7 @@ static void begin(struct dma_stay *stay, const struct vm *vm)
 		sched_works_for(vm->vcpus[0]);
 }
 
-/* The next faults come to this hart. */
+/* Directs the interrupt for faults to this hart. */
 static void listen_here(void)
 {
 	struct pcpu *pcpu = this_pcpu();
@@ -71,7 +71,7 @@ static void count(struct dma_stay *stay, struct dma_function *f)
 {
 	uint64_t window = platform.timebase / 1000 * STORM_MS;
 
-	/* What waits in the queue was made when the queue filled, however late it is served. */
+	/* Faults in the queue are from the time when it filled, however late they are served. */
 	if (!f->faults || (stay->now - f->since >= window && dma.emptied >= f->since)) {
 		f->since = stay->now;
 		f->faults = 0;
@@ -91,7 +91,7 @@ static void serve(struct dma_stay *stay, const struct iommu_fault *fault)
 	uint64_t number = dma.served++;
 
 	dma_tell(stay, f, fault);
-	/* Of a life before, which nobody must pay for in this one. */
+	/* Faults of an earlier life have no effect in this one. */
 	if (!f || number < f->first)
 		return;
 	count(stay, f);
@@ -104,7 +104,7 @@ static void serve(struct dma_stay *stay, const struct iommu_fault *fault)
 
 /* --- all faults -------------------------------------------------------------------------- */
 
-/* Whether the oldest record is one that the stay serves. */
+/* Whether the stay may serve the oldest record. */
 static bool is_next(struct dma_stay *stay)
 {
 	const struct dma_function *f;
@@ -116,7 +116,7 @@ static bool is_next(struct dma_stay *stay)
 	return dma_stay_is_for(stay, f ? f->vm : NULL);
 }
 
-/* Serves some faults. Returns whether none is left. */
+/* Serves some faults. Returns true if none is left. */
 static bool serve_some(struct dma_stay *stay)
 {
 	struct iommu_fault fault;
@@ -139,14 +139,14 @@ static bool serve_some(struct dma_stay *stay)
 	if (iommu_has_fault(&dma.iommu))
 		return false;
 	dma.emptied = stay->now;
-	/* What comes from here on interrupts again. */
+	/* Later faults interrupt again. */
 	iommu_faults_seen(&dma.iommu);
 	stay->again |= iommu_has_fault(&dma.iommu);
 	return !stay->again;
 }
 
-/* The wire stays as it is while faults are left, so that a device cannot interrupt more often than
- * DMA_REST_MS says. */
+/* While faults are left, the interrupt is not completed, so that a device cannot interrupt more
+ * often than DMA_REST_MS permits. */
 static uint64_t work(struct dma_stay *stay)
 {
 	uint64_t next, soon = platform.timebase / 1000 * DMA_REST_MS;
@@ -248,7 +248,7 @@ static enum irqchip_mode mode_of(uint32_t type)
 	}
 }
 
-/* The lead hart of a VM that has a function. */
+/* Returns the lead hart of a VM that has a function. */
 static const struct pcpu *first_listener(void)
 {
 	return dma.n_functions ? vcpu_home(dma.functions[0].vm->vcpus[0]) : this_pcpu();
@@ -271,10 +271,10 @@ void dma_listen(void)
 		irqchip_listen(&platform.irqchip, &dma.wire, true, false);
 	} else {
 		dma.wire.number = 0;
-		/* It looks first, and then again. */
+		/* Without an interrupt, this hart is the first to poll. */
 		dma.listener = this_pcpu();
 	}
-	/* Faults that came before do not interrupt. */
+	/* Earlier faults do not interrupt. */
 	if (dma.n_functions || iommu_has_fault(&dma.iommu))
 		external_look_at(EXTERNAL_DMA, csr_read(CSR_TIME) + platform.timebase);
 }

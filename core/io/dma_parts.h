@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of DMA share: dma.c (functions and lives), dma_faults.c (who serves faults, and
- * what follows) and dma_tell.c (lines of the log). No other file but their test includes this. */
+/* Shared by the files of DMA: dma.c (functions and lives), dma_faults.c (handling of faults) and
+ * dma_tell.c (lines of the log). Only these and their test include it. */
 #ifndef CORE_IO_DMA_PARTS_H
 #define CORE_IO_DMA_PARTS_H
 
@@ -23,34 +23,34 @@ struct dma_function {
 	bool off;      /* it made too many faults in this life */
 	bool off_untold;
 	uint64_t first; /* number of the first record that may be of this life */
-	/* Faults in the window that began then. */
+	/* Faults in the window that began at `since`. */
 	uint32_t faults;
 	uint64_t since;
 };
 
-/* What is told of a VM's functions, or of functions that no VM has. */
+/* State of the log for a VM's functions, or for functions that no VM has. */
 struct dma_told {
 	bool ever;
-	uint64_t at;             /* the last line */
-	uint32_t untold;         /* faults since */
-	struct iommu_fault last; /* of these */
+	uint64_t at;             /* time of the last line */
+	uint32_t untold;         /* faults since then */
+	struct iommu_fault last; /* the last one of these */
 };
 
 #define STORM_FAULTS 64U /* of a function, in a window */
 #define STORM_MS     10UL
 
-#define STAY_FAULTS 16U /* that are served in one stay, and in the time of DMA_REST_MS */
+#define STAY_FAULTS 16U /* most faults in one stay, and in DMA_REST_MS */
 #define DMA_REST_MS 1UL /* between two stays, while something is left */
 
-/* A stay of a hart: all that it does is for one VM, whose lead hart it is. */
+/* A stay of a hart. All its work is for one VM, whose lead hart it is. */
 struct dma_stay {
 	uint64_t now;
-	bool begun; /* it is for `vm`; NULL: for functions that no VM has */
+	bool begun; /* `vm` is set; NULL: functions that no VM has */
 	const struct vm *vm;
-	struct vcpu *other; /* vcpu 0 of a VM whose hart has to go on; NULL: none */
-	bool again;         /* something is left for a stay of its own */
-	bool told;          /* it has written its line */
-	/* Functions that are to be turned off after it. */
+	struct vcpu *other; /* vcpu 0 of the VM whose hart must continue; NULL if there is none */
+	bool again;         /* some work is left for another stay */
+	bool told;          /* it has logged its line */
+	/* Functions to be turned off at its end. */
 	uint32_t n_off;
 	struct {
 		uint32_t id;
@@ -60,11 +60,11 @@ struct dma_stay {
 
 extern struct dma {
 	struct spinlock lock;
-	const char *refused; /* why nothing can be isolated; NULL: it can */
+	const char *refused; /* why nothing can be isolated, or NULL */
 	struct iommu iommu;
-	bool tried; /* it has shown that it translates as it must */
+	bool tried; /* tested: it translates correctly */
 	iommu_alloc_fn *alloc;
-	uint64_t served; /* records, ever */
+	uint64_t served; /* records since boot */
 	uint32_t n_functions;
 	struct dma_function functions[DMA_FUNCTIONS];
 	struct {
@@ -72,42 +72,42 @@ extern struct dma {
 		struct dma_told told;
 	} vms[VM_MAX_VMS];
 	struct dma_told nobody;
-	struct dma_told lost; /* faults that the IOMMU has not kept */
+	struct dma_told lost; /* faults that the IOMMU has not recorded */
 	bool lost_by_memory;
 	uint32_t offs_untold; /* functions with off_untold */
-	/* Records that may still be served in the time that began then. */
+	/* Records that may still be served in the period that began at budget_since. */
 	uint32_t budget;
 	uint64_t budget_since;
-	uint64_t emptied; /* when nothing was left in the queue */
-	/* The hart that served last, and that hears of the next fault. */
+	uint64_t emptied; /* when the queue was last empty */
+	/* The hart that served last, and that gets the interrupt of the next fault. */
 	const struct pcpu *listener;
-	/* The interrupt of the fault queue; number 0: none. */
+	/* The interrupt of the fault queue; number 0 if there is none. */
 	struct irqchip_source wire;
-	uint32_t place; /* where it aims */
-	bool held;      /* it was claimed, and not completed */
+	uint32_t place; /* its destination */
+	bool held;      /* claimed, and not completed */
 } dma;
 
-/* Whether the stay may work for a VM (NULL: for nobody). If not, it asks the VM's hart to, or comes
- * again. */
+/* Whether the stay may work for a VM (NULL: for functions that no VM has). If not, it notifies the
+ * VM's hart, or another stay follows. */
 bool dma_stay_is_for(struct dma_stay *stay, const struct vm *vm);
 
-/* NULL: no VM has it. */
+/* Returns NULL if no VM has it. */
 struct dma_function *dma_function_of(uint32_t id);
 
-/* Tells of a fault, now if it may, or later. */
+/* Logs a fault, now or later. */
 void dma_tell(struct dma_stay *stay, const struct dma_function *f, const struct iommu_fault *fault);
 
-/* A function was turned off. */
+/* Logs that a function was turned off. */
 void dma_tell_off(struct dma_stay *stay, struct dma_function *f);
 
-/* Records were lost, if any were. */
+/* Logs lost records, if there are any. */
 void dma_tell_lost(void);
 
-/* Writes the line of a stay that has none, if one is due. Returns when the next is that this hart
- * has to write. */
+/* Logs the line of a stay that has none, if one is due. Returns the time of the next line that this
+ * hart has to log. */
 uint64_t dma_tell_due(struct dma_stay *stay);
 
-/* The same for the VM of the stay, whether it is due or not. */
+/* The same for the VM of the stay, even if it is not due. */
 void dma_tell_rest_of(struct dma_stay *stay);
 
 #endif

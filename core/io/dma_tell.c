@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines about faults of functions: one in a stay at most, and one in a second of a VM. */
+/* Log lines about DMA faults: at most one in a stay, and one in a second for each VM. */
 #include "core/hart/platform.h"
 #include "core/io/dma_parts.h"
 #include "core/lib/printf.h"
@@ -60,7 +60,7 @@ static const char *cause_text(uint32_t cause)
 	}
 }
 
-/* Writes the line of a fault, after so many that were not told. */
+/* Logs a fault; `before` is the number of faults that were not logged. */
 static void say(const struct iommu_fault *fault, uint32_t before)
 {
 	const struct dma_function *f = dma_function_of(fault->device);
@@ -135,7 +135,7 @@ void dma_tell_lost(void)
 	dma.lost_by_memory = how == IOMMU_LOST_MEMORY;
 }
 
-/* Whether the stay may write a line for a VM, which is due. */
+/* Whether the stay may log a line for a VM, which is due. */
 static bool may_tell(struct dma_stay *stay, const struct vm *vm)
 {
 	if (!dma_stay_is_for(stay, vm))
@@ -154,7 +154,7 @@ static void tell_offs(struct dma_stay *stay)
 	}
 }
 
-/* Lost records are nobody's, and told by whose hart listens. */
+/* Lost records belong to no VM. The hart that drains the queue reports them. */
 static void tell_lost(struct dma_stay *stay)
 {
 	if (stay->told)

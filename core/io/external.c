@@ -12,7 +12,7 @@
 static struct irqchip_source uart;
 static void (*serve_console)(void);
 
-/* Of what irqchip_aim() changes. The innermost lock. */
+/* Protects the members that irqchip_aim() changes. The innermost lock. */
 static struct spinlock aiming;
 
 void external_init(void)
@@ -73,15 +73,15 @@ void external_listen(void (*serve)(void))
 	irqchip_listen(&platform.irqchip, &uart, true, false);
 }
 
-/* The boot hart completes it after it has read the UART. If there are more bytes the level is still
- * high, and the next interrupt takes them. */
+/* Completed after the UART was read. If it has more bytes the level is still high, and the next
+ * interrupt takes them. */
 static void uart_came(struct pcpu *pcpu)
 {
 	if (pcpu_may_begin(pcpu)) {
 		pcpu->worked |= WORKED;
 		serve_console();
 	} else {
-		/* A PLIC that nobody reads the UART for may not interrupt again (QEMU's). */
+		/* QEMU's PLIC may not interrupt again until the UART is read. */
 		external_look_at(EXTERNAL_CONSOLE, csr_read(CSR_TIME));
 	}
 	irqchip_complete(&platform.irqchip, &uart, pcpu->irq_place, false);
@@ -93,7 +93,7 @@ void external_came(void)
 	uint32_t source = irqchip_claim(&platform.irqchip, pcpu->irq_place);
 
 	if (!source)
-		return; /* another hart was faster, or it has been turned off */
+		return; /* another hart was faster, or the source was turned off */
 	if (source == uart.number) {
 		uart_came(pcpu);
 	} else if (dma_came(source)) {

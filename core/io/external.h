@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* External interrupts of the harts: of the console's UART, of the IOMMU, and of devices that
- * VMs have. */
+/* External interrupts of the harts: of the console's UART, of the IOMMU, and of devices of VMs. */
 #ifndef CORE_IO_EXTERNAL_H
 #define CORE_IO_EXTERNAL_H
 
 #include "arch/riscv/devices/irqchip.h"
 #include "core/hart/pcpu.h"
 
-/* Makes ready the interrupt controller. Boot hart only, before all that follows but
+/* Sets up the interrupt controller. Boot hart only, before the other functions except
  * external_init_hart(). */
 void external_init(void);
 
@@ -22,13 +21,13 @@ bool external_hears(void);
 void external_listen(void (*serve)(void));
 
 /* Serves the console, or the IOMMU, if the stay is young enough. Each sets the time of its next
- * look, which is not now. Called on the hart that looks at it. */
+ * call, which is not now. On the hart that serves it. */
 void external_work(struct pcpu *pcpu, bool console);
 
-/* A source interrupts another hart. Any hart may call it. */
+/* Moves the interrupt of a source to another hart. Any hart may call it. */
 void external_aim(const struct irqchip_source *source, uint32_t from, uint32_t to);
 
-/* Serves one source that interrupts the calling hart, and has others wait for the next time. */
+/* Serves one source that interrupts the calling hart; others wait for the next stay. */
 void external_came(void);
 
 #endif

@@ -17,7 +17,7 @@ static struct function *function_of(const struct vm_device *device)
 	return &functions[device->pci.number];
 }
 
-/* Calls for each function of a VM. */
+/* Iterates over the functions of a VM. */
 #define for_each_function(f, vm)                                                                   \
 	for (uint32_t i_ = 0; i_ < (vm)->pci.n; i_++)                                              \
 		if (((f) = function_of_shown((vm)->pci.functions[i_])))
@@ -57,7 +57,7 @@ void functions_make(struct vm *vm)
 uint64_t functions_access(struct vm *vm, uint64_t offset, bool store, uint64_t value,
                           uint32_t width)
 {
-	/* Their pages came into the map of HS after this hart had begun to use the map. */
+	/* Their pages came into the map of HS after this hart had begun to use it. */
 	sfence_vma_all();
 	spin_lock(&vm->devices);
 	if (store)
@@ -95,7 +95,8 @@ void functions_stop(struct vm *vm)
 	spin_unlock(&vm->devices);
 }
 
-/* Between two lives. A function that has its INTx off for good had it on after the reset. */
+/* Returns the command between two lives. If the guest never has INTx, it stays disabled; the reset
+ * has enabled it. */
 static uint16_t resting_command(const struct function *f)
 {
 	return PCI_COMMAND_MEMORY | (f->shown.intx ? pci_intx(&f->pci) : PCI_COMMAND_INTX_DISABLE);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PCI functions that VMs have, from one life to the next. In a life a function does what the
- * guest's configuration space lets it do (core/io/vpci.h), and its requests go through the
- * VM's own translation (core/io/dma.h). Between two lives it masters nothing, is in no domain, and
- * has been reset.
+ * PCI functions of VMs, from one life to the next. In a life a function does what the guest's
+ * configuration space permits (core/io/vpci.h), and its requests are translated for the VM
+ * (core/io/dma.h). Between two lives it cannot master the bus, is in no domain, and has been reset.
  */
 #ifndef CORE_IO_FUNCTIONS_H
 #define CORE_IO_FUNCTIONS_H
@@ -18,28 +17,28 @@ struct function {
 	struct pci_function pci;
 	struct vm *vm;
 	const struct vm_device *device;
-	uint32_t device_id; /* by which the IOMMU knows it */
+	uint32_t device_id; /* its id at the IOMMU */
 	/* The VM's lock of devices protects these. */
 	struct vpci_function shown;
-	uint64_t life; /* the number of the VM's last one */
-	/* At the end of a life, lead hart only: the reset was begun, and when. */
+	uint64_t life; /* the number of the VM's last life */
+	/* At the end of a life, lead hart only: whether the reset has begun, and when. */
 	bool resetting;
 	uint64_t since;
 	bool set_up;           /* the reset is over */
-	uint32_t msix_cleared; /* entries of its table */
+	uint32_t msix_cleared; /* entries of its MSI-X table */
 };
 
 extern struct function functions[VM_MAX_FUNCTIONS];
 extern uint32_t n_functions;
 
-/* Whether functions of a VM may send messages: its vcpus have interrupt files, and the IOMMU keeps
- * the messages to these. */
+/* Whether functions of a VM may send MSIs: its vcpus have interrupt files, and the IOMMU restricts
+ * the MSIs to these. */
 bool functions_have_messages(const struct vm_config *vm);
 
 /* Adds the functions that boot has found for a VM, whose memory is mapped. At boot only. */
 void functions_make(struct vm *vm);
 
-/* An access to the VM's configuration space, at an offset below GUEST_ECAM_SIZE. */
+/* Handles an access to the VM's configuration space, at an offset below GUEST_ECAM_SIZE. */
 uint64_t functions_access(struct vm *vm, uint64_t offset, bool store, uint64_t value,
                           uint32_t width);
 
@@ -47,11 +46,11 @@ uint64_t functions_access(struct vm *vm, uint64_t offset, bool store, uint64_t v
  * vm->devices. */
 void functions_begin(struct vm *vm);
 
-/* A life is over: no request of any function begins any more. */
+/* A life is over: no function begins a request any more. */
 void functions_stop(struct vm *vm);
 
-/* Makes a step of a function's reset, which begins when no request is on its way. Returns true when
- * it is over. Lead hart only. */
+/* Makes a step of a function's reset, which begins when no request is outstanding. Returns true
+ * when it is done. Lead hart only. */
 bool function_reset(const struct vm_device *device);
 
 #endif

@@ -15,7 +15,7 @@ static void send_messages(struct vm *vm)
 		imsic_send(vm->vcpus[message.vcpu]->guest_file_at, message.identity);
 }
 
-/* The output of a vcpu's context has changed. */
+/* Passes a changed output of a vcpu's context on to the vcpu. */
 static inline void tell_vcpu(struct vm *vm, uint32_t i, bool level)
 {
 	struct vcpu *vcpu = vm->vcpus[i];
@@ -30,7 +30,7 @@ static inline void tell_vcpu(struct vm *vm, uint32_t i, bool level)
 		sched_wake_if_interrupted(vcpu);
 }
 
-/* Several of them. Not inlined, because vm_raise() would save more registers. */
+/* For several vcpus. Not inlined, because vm_raise() would save more registers. */
 static __attribute__((noinline)) void tell_vcpus(struct vm *vm, uint32_t which)
 {
 	for (uint32_t i = 0; which; i++, which >>= 1) {
@@ -86,7 +86,7 @@ void vm_set_level(struct vm *vm, uint32_t source, bool level)
 	vplic_set_level(&vm->plic, source, level);
 	if (vm->config->aia)
 		vaplic_set_level(&vm->aplic, source, level);
-	/* Nothing else was left to be passed on. */
+	/* The PLIC had no other changes to pass on. */
 	vm->plic.changed = 0;
 	vm_update_interrupts(vm);
 }
@@ -107,7 +107,7 @@ void vm_devices_changed(struct vm *vm)
 
 bool vm_input_space(struct vm *vm)
 {
-	/* What is typed while the first life is prepared waits for it. */
+	/* Typed bytes wait in the host's UART while the first life is prepared. */
 	if (!*(const volatile uint64_t *)&vm->life.number)
 		return false;
 	spin_lock(&vm->devices);
@@ -119,7 +119,7 @@ bool vm_input_space(struct vm *vm)
 
 void vm_input(struct vm *vm, uint8_t byte)
 {
-	/* A bell may have the UART's source. */
+	/* Without a console, a bell may have the UART's source. */
 	if (!vm->config->console)
 		return;
 	spin_lock(&vm->devices);

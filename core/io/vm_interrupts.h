@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Interrupts that a VM gets by its PLIC or APLIC, and the input of its UART. */
+/* Interrupts of a VM by its PLIC or APLIC, and the input of its UART. */
 #ifndef CORE_IO_VM_INTERRUPTS_H
 #define CORE_IO_VM_INTERRUPTS_H
 
 #include "core/vcpu/vm.h"
 
-/* Passes changed outputs of the PLIC on to the vcpus, or sends the messages of the APLIC. The
- * caller holds vm->devices. */
+/* Passes changed outputs of the PLIC on to the vcpus, or sends the MSIs of the APLIC. The caller
+ * holds vm->devices. */
 void vm_update_interrupts(struct vm *vm);
 
 /* Passes the level of an emulated device's interrupt on to the PLIC or APLIC, and to the vcpus. The
  * caller holds vm->devices. */
 void vm_set_level(struct vm *vm, uint32_t source, bool level);
 
-/* The same for a level that becomes high. It is the short way. */
+/* The same for a level that becomes high; faster. */
 void vm_raise(struct vm *vm, uint32_t source);
 
 /* Passes the level of the UART's interrupt on to the PLIC or APLIC. Few accesses change it. The
- * PLIC has the last one in any case. The caller holds vm->devices. */
+ * PLIC always has the last level. The caller holds vm->devices. */
 void vm_uart_changed(struct vm *vm, bool level);
 static inline void vm_update_uart(struct vm *vm)
 {
@@ -27,7 +27,7 @@ static inline void vm_update_uart(struct vm *vm)
 		vm_uart_changed(vm, level);
 }
 
-/* Passes on what accesses to the devices have changed. The caller holds vm->devices. */
+/* Passes on changes by accesses to the devices. The caller holds vm->devices. */
 void vm_devices_changed(struct vm *vm);
 static inline void vm_update_devices(struct vm *vm)
 {

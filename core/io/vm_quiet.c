@@ -10,7 +10,7 @@
 #include "core/io/wired.h"
 #include "core/log.h"
 
-/* A device that is not at rest after so long never will be. */
+/* Time for a device to come to rest; after it, the device is taken to be broken. */
 #define PATIENCE_S 1UL
 
 static void wires_off(struct vm *vm)
@@ -51,8 +51,8 @@ static bool reset(const struct vm_device *device)
 	return false;
 }
 
-/* A step was in vain. The waiting begins with the first one: before it the hart may have had others
- * to run for long. */
+/* Called after a step without success. The wait begins with the first such step: before it the hart
+ * may have run other vcpus for long. */
 static bool waited_enough(struct vm *vm)
 {
 	uint64_t now = csr_read(CSR_TIME);
@@ -95,7 +95,7 @@ static void drain_slice(struct vm *vm)
 	wires_off(vm);
 }
 
-/* The devices are at rest, so nothing comes any more that would be translated. */
+/* The devices are at rest, so the IOMMU has nothing left to translate. */
 static void detach_slice(struct vm *vm)
 {
 	vm->life.detached = dma_end(vm);
@@ -132,7 +132,7 @@ bool vm_is_quiet(const struct vm *vm)
 	}
 	if (!device)
 		return true;
-	/* Of a device without a known reset the VM says that one life is enough. */
+	/* A device without a known reset needs none: its VM has one life. */
 	if (!vm->life.number && device->reset == VM_RESET_UNKNOWN)
 		return true;
 	if (device->reset == VM_RESET_UNKNOWN)

@@ -4,10 +4,10 @@
 #define BAR_ADDRESS          0xfffffff0U
 #define COMMAND_SEEN         (PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_INTX_DISABLE)
 #define STATUS_READ          (PCI_STATUS_INTX | PCI_STATUS_ERRORS)
-#define EXPRESS_CAN_RESET    0x10000000U /* the guest's reset would take the BARs their places */
+#define EXPRESS_CAN_RESET    0x10000000U /* hidden: a reset by the guest would clear the BARs */
 #define MSIX_CONTROL_WRITTEN (PCI_MSIX_ENABLE | PCI_MSIX_MASK)
 
-/* Words of a capability that is shown. 0: it is hidden. */
+/* Returns the number of words of a capability, or 0 if it is hidden. */
 static uint32_t words_of(const struct vpci_function *f, uint32_t id, uint32_t at)
 {
 	uint64_t page = f->host->page;
@@ -26,7 +26,7 @@ static uint32_t words_of(const struct vpci_function *f, uint32_t id, uint32_t at
 	}
 }
 
-/* Copies capabilities that are shown, each of which then leads to the next. */
+/* Copies the capabilities that the guest sees, and links each to the next. */
 static void copy_caps(struct vpci_function *f)
 {
 	const struct pci_function *host = f->host;
@@ -97,7 +97,7 @@ void vpci_join(struct vpci *v)
 	}
 }
 
-/* The command that the function has, of the one that the guest has written. */
+/* Returns the function's command for the command that the guest has written. */
 static uint16_t command_of(const struct vpci_function *f)
 {
 	uint16_t command = PCI_COMMAND_MEMORY;
@@ -133,7 +133,7 @@ static struct vpci_function *find(const struct vpci *v, uint32_t offset)
 	return NULL;
 }
 
-/* Beyond the header a function has nothing that is shown. */
+/* Configuration space after VPCI_WORDS words is hidden: it reads 0. */
 static uint32_t read_word(const struct vpci_function *f, uint32_t word)
 {
 	uint32_t bar = word - PCI_BAR / 4, value;
@@ -186,7 +186,7 @@ static void write_command(struct vpci_function *f, uint32_t value, uint32_t mask
 		pci_write16(f->host->page, PCI_STATUS, (uint16_t)cleared);
 }
 
-/* `mask` has the bytes that are written. Enable and mask are in the highest one. */
+/* `mask` selects the bytes that are written. Enable and mask are in the highest one. */
 static void write_msix(struct vpci_function *f, uint32_t value, uint32_t mask)
 {
 	if (mask >> 24)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The configuration space that a guest sees: one bus with the functions that its VM has, at their
- * own device and function numbers. Nothing answers elsewhere: reads are all ones.
+ * The configuration space that a guest sees: one bus with the functions of its VM, at their own
+ * device and function numbers. Elsewhere reads are all ones.
  *
- * What a guest reads was taken at boot, but for the status register. Of what it writes, the
- * function gets bus mastering, INTx Disable, errors to clear in the status, and of a MSI-X that it
- * sees, enable and mask. A BAR keeps its place; all ones written to it ask for its size, as ever.
- * The function decodes memory all the time: only the guest sees that bit change.
+ * Reads return values from boot, except for the status register. The function gets only these
+ * writes: bus mastering, INTx Disable, errors to clear in the status, and enable and mask of a
+ * MSI-X that the guest sees. A BAR keeps its address; all ones written to it read as its size, as
+ * usual. The function always decodes memory: only the guest sees that bit change.
  */
 #ifndef CORE_IO_VPCI_H
 #define CORE_IO_VPCI_H
@@ -15,21 +15,21 @@
 #include "core/host/vm_config.h"
 #include "core/vcpu/vpci_state.h"
 
-/* Makes what the guest sees of a function whose BARs have their places. */
+/* Makes the guest's view of a function whose BARs have their addresses. */
 void vpci_init(struct vpci_function *f, const struct pci_function *host, bool intx, bool msix);
 
-/* A function is part of a device with several if the VM has several of its slot. At boot, when all
- * are there. */
+/* Marks functions as parts of one device if the VM has several in a slot. At boot, after all are
+ * added. */
 void vpci_join(struct vpci *v);
 
-/* The beginning of a life: all as after reset. Sets up the function. */
+/* Resets the guest's view at the beginning of a life, and sets up the function. */
 void vpci_reset(struct vpci_function *f);
 
-/* Keeps the function from mastering the bus until the next life, whatever the guest writes. */
+/* Keeps the function from mastering the bus until the next life, even if the guest enables it. */
 void vpci_mute(struct vpci_function *f);
 
-/* offset < GUEST_ECAM_SIZE. What is not aligned to its width, which is 1, 2 or 4, reads as all ones
- * and is not written. */
+/* offset < GUEST_ECAM_SIZE. width is 1, 2 or 4. Misaligned reads return all ones, misaligned writes
+ * are ignored. */
 uint32_t vpci_read(const struct vpci *v, uint32_t offset, uint32_t width);
 void vpci_write(struct vpci *v, uint32_t offset, uint32_t width, uint32_t value);
 

@@ -14,9 +14,9 @@
 /* vm, guest and source are constant after boot. The lock of vm->devices protects the others. */
 struct wire {
 	struct vm *vm;
-	uint32_t guest; /* source of its PLIC */
+	uint32_t guest; /* source of the VM's PLIC */
 	struct irqchip_source source;
-	uint32_t place; /* where it aims; it may be completed there at any time */
+	uint32_t place; /* its destination; it may be completed there at any time */
 	bool live;      /* in a life of the VM */
 	bool listens;
 	bool held; /* claimed, and the guest has not completed it */
@@ -24,7 +24,7 @@ struct wire {
 
 static struct wire wires[VM_MAX_ALL_IRQS];
 static uint32_t n_wires;
-static uint8_t wire_of_source[IRQCHIP_SOURCES + 1]; /* one more than its index; 0: none */
+static uint8_t wire_of_source[IRQCHIP_SOURCES + 1]; /* its index plus 1; 0 if there is none */
 
 static void aim(struct wire *wire, uint32_t place)
 {
@@ -53,7 +53,7 @@ bool wired_add(struct vm *vm, uint32_t source, enum irqchip_mode mode, uint32_t 
 	} else {
 		if (!irqchip_use(&platform.irqchip, &wire->source, source, mode))
 			return false;
-		/* Some place, so that what comes at any time can be completed. */
+		/* Any destination, so that the source can always be completed. */
 		aim(wire, hart_stacks[0].pcpu.irq_place);
 	}
 	wire->vm = vm;
@@ -69,7 +69,7 @@ static struct wire *wire_of(const struct vm *vm, uint32_t guest)
 	return &wires[vm->wire_of[guest] - 1];
 }
 
-/* Configures a source of a VM with an AIA as the guest has it, or not to be there. */
+/* Configures a source of a VM with an AIA as the guest has it, or as inactive between lives. */
 static void route(struct wire *wire)
 {
 	const struct vaplic *a = &wire->vm->aplic;
@@ -146,14 +146,14 @@ bool wired_drained(struct vm *vm)
 	bool drained = true;
 	uint32_t guest;
 
-	/* Its sources are inactive, and whatever they sent went to its own interrupt files. */
+	/* Its sources are inactive, and all earlier MSIs went to its own interrupt files. */
 	if (vm->config->aia)
 		return true;
 	for_each_bit (guest, vm->wired) {
 		struct wire *wire = wire_of(vm, guest);
 		bool forgotten = irqchip_forget(&platform.irqchip, &wire->source);
 
-		/* It comes to this hart, which completes it. */
+		/* Moves the interrupt to this hart, which completes it. */
 		if (!forgotten && this_pcpu()->irq_place != IRQCHIP_NOWHERE)
 			aim(wire, this_pcpu()->irq_place);
 		if (wire->listens == forgotten)
@@ -171,7 +171,8 @@ static void follow(struct wire *wire)
 	bool on = context >= 0;
 
 	if (on) {
-		/* Outside its vcpu's windows it is off, and comes when the next one begins. */
+		/* Outside its vcpu's windows the source is off; the interrupt waits for the next
+		 * window. */
 		on = !windows_away(vm->vcpus[context]);
 		place = vcpu_home(vm->vcpus[context])->irq_place;
 		if (place != wire->place && place != IRQCHIP_NOWHERE)
@@ -205,16 +206,16 @@ static void take(struct wire *wire)
 	struct vm *vm = wire->vm;
 
 	if (!wire->live) {
-		/* Once for each look of wired_drained(), or a wire that stays high would come for
-		 * ever. */
+		/* At most once for each call of wired_drained(), or a wire that stays high would
+		 * interrupt for ever. */
 		if (wire->listens)
 			listen(wire, false);
 		irqchip_complete(&platform.irqchip, &wire->source, wire->place, false);
 		return;
 	}
 	if (!wire->source.edge) {
-		/* A message that was on its way when the source was turned off. The completion asks
-		 * for another one. */
+		/* The interrupt was on its way when the source was turned off. The completion
+		 * triggers another one. */
 		if (wire->held || irqchip_has_gone(&platform.irqchip, &wire->source))
 			return;
 		wire->held = true;
@@ -224,7 +225,7 @@ static void take(struct wire *wire)
 	vm_update_interrupts(vm);
 }
 
-/* The vcpu for which an interrupt comes. */
+/* Returns the vcpu that pays for the interrupt. */
 static struct vcpu *whose(const struct wire *wire)
 {
 	int context = vplic_context(&wire->vm->plic, wire->guest);
@@ -236,7 +237,7 @@ void wired_came(uint32_t source)
 {
 	struct wire *wire;
 
-	/* Nobody has it, so what was before Tally has left it on. It is never completed. */
+	/* Left on by whatever ran before Tally: no VM has it. It is never completed. */
 	if (source > IRQCHIP_SOURCES || !wire_of_source[source]) {
 		irqchip_hold(&platform.irqchip, &(struct irqchip_source){.number = source});
 		return;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Wired interrupts of devices that VMs have: from a source of the host's interrupt controller to a
- * source of the VM's PLIC, and back with the completion.
+ * Wired interrupts of devices of VMs: from a source of the host's interrupt controller to a source
+ * of the VM's PLIC; the completion goes the other way.
  *
  * A source interrupts the home of the vcpu that has it enabled (of several, the lowest one), and
- * follows both. A level source is held at the host from its claim until the guest completes it, so
- * that it interrupts Tally once for each time that the guest serves it. While the VM is off its
- * sources are off, and what comes then is dropped.
+ * moves with both. A level source is held at the host from its claim until the guest completes it,
+ * so that it interrupts Tally once for each time that the guest serves it. While the VM is off its
+ * sources are off, and later interrupts are dropped.
  *
  * The lock of the VM's devices protects its wires and the host's registers of their sources.
  */
@@ -20,16 +20,16 @@
 
 struct vm;
 
-/* Makes a source of the host's a source of the VM's, which it may be already. Returns false if
+/* Connects a source of the host to a source of the VM, which may have it already. Returns false if
  * there are too many. At boot only. */
 bool wired_add(struct vm *vm, uint32_t source, enum irqchip_mode mode, uint32_t guest);
 
-/* The caller of these holds vm->devices. A life begins or is over, and no vcpu is on a hart. */
+/* A life begins, or is over. No vcpu is on a hart. The caller holds vm->devices. */
 void wired_begin(struct vm *vm);
 void wired_end(struct vm *vm);
 
-/* The VM is off, and its devices are at rest. Takes up what is left of their interrupts. Returns
- * false if there may be more. Lead hart only; the caller holds vm->devices. */
+/* The VM is off, and its devices are at rest. Drops their remaining interrupts. Returns false if
+ * there may be more. Lead hart only; the caller holds vm->devices. */
 bool wired_drained(struct vm *vm);
 
 /* The guest has completed a source that it had claimed, one of vm->wired. The caller holds
@@ -37,15 +37,15 @@ bool wired_drained(struct vm *vm);
 void wired_completed(struct vm *vm, uint32_t guest);
 
 /*
- * A VM with an AIA: its sources are configured as the guest has them, and send messages straight to
- * the guest interrupt file of the vcpu that the guest chose. So nobody claims or completes them.
- * After a write to its APLIC; and what a read of it needs, a bit for each source. The caller holds
- * vm->devices.
+ * For a VM with an AIA, whose sources are configured as the guest has them. They send MSIs straight
+ * to the guest interrupt file that the guest chose, so Tally neither claims nor completes them.
+ * wired_changed(): after a write to its APLIC. wired_bits(): the bits that a read of it needs, one
+ * for each source. The caller holds vm->devices.
  */
 void wired_changed(struct vm *vm, const struct vaplic_change *change);
 uint32_t wired_bits(struct vm *vm, enum vaplic_needs needs);
 
-/* A source was claimed by the calling hart. */
+/* The calling hart has claimed a source. */
 void wired_came(uint32_t source);
 
 #endif

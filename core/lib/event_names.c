@@ -10,7 +10,7 @@
 #define FW_FIRST    (SBI_PMU_TYPE_FW << 16)
 #define TALLY_FIRST (FW_FIRST | TALLY_EVENT_FIRST)
 
-/* SBI 3.0 table 31, from 1 on. The second names that perf has are in `others`. */
+/* SBI 3.0 table 31, from 1 on. `others` has perf's second names for these events. */
 static const char *const general[] = {
     "cycles",
     "instructions",

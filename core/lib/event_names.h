@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of events: those of perf, and for Tally's own those of docs/events.md. Any hart may
+/* Names of events: perf's names, and for Tally's own events those of docs/events.md. Any hart may
  * call. */
 #ifndef CORE_LIB_EVENT_NAMES_H
 #define CORE_LIB_EVENT_NAMES_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The size of the longest name, with its NUL. */
+/* Size of the longest name, in bytes with its NUL. */
 #define EVENT_NAME_BYTES 32U
 
 /* Looks up the event_idx of a name of n characters. Returns false if there is no such name. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers that a person types. Any hart may call. */
+/* Parses numbers that a person types. Any hart may call. */
 #ifndef CORE_LIB_NUMBERS_H
 #define CORE_LIB_NUMBERS_H
 

@@ -194,7 +194,7 @@ int tally_vsnprintf(char *buf, size_t size, const char *format, va_list args)
 		if (*f == '%') {
 			put(&s, '%');
 		} else if (!convert(&s, &sp, *f, &ap)) {
-			/* From here on it is not known which argument comes next. */
+			/* From here on the types of the remaining arguments are not known. */
 			put_all(&s, start);
 			break;
 		}

@@ -12,12 +12,12 @@
 /* Writes the numbers of the bits that are set, like "0, 2 to 18", or "none". Returns text. */
 const char *set_text(uint64_t set, char text[SET_TEXT_BYTES]);
 
-/* Writes how many there are as well, like "18 counters (0, 2 to 18)", or "no counters". Returns
- * text. */
+/* Like set_text(), preceded by how many there are: "18 counters (0, 2 to 18)", or "no counters".
+ * Returns text. */
 const char *counters_text(uint64_t set, char text[SET_TEXT_BYTES]);
 
-/* Writes the name and version of a firmware from what the SBI's Base extension returns, like
- * "OpenSBI 1.5", or "firmware 77 version 0x10" if the id is not known. */
+/* Writes the name and version of a firmware from the values that the SBI's Base extension returns,
+ * like "OpenSBI 1.5", or "firmware 77 version 0x10" if the id is not known. */
 #define FIRMWARE_TEXT_BYTES 64U
 const char *firmware_text(uint64_t impl, uint64_t version, char text[FIRMWARE_TEXT_BYTES]);
 

@@ -31,9 +31,8 @@ _Static_assert(VPLIC_SIZE <= GUEST_PLIC_SIZE, "no RAM there");
 _Static_assert(VUART_SIZE <= GUEST_UART_SIZE, "no RAM there");
 
 /*
- * A tree that is being written. libfdt does not remember errors, and a property that was dropped
- * must not go unnoticed among fifty calls. So the first error is kept, and the calls after it do
- * nothing.
+ * A tree that is being written. libfdt does not remember errors, and none of some fifty calls may
+ * fail unnoticed. So the first error is kept, and later calls do nothing.
  */
 struct writer {
 	void *fdt;
@@ -175,7 +174,7 @@ static void write_memory(struct writer *w, uint64_t base, uint64_t size)
 	end(w);
 }
 
-/* Not RAM to the guest's kernel, which would take it for its own. */
+/* Shared memory is not in a memory node: the guest's kernel would use it as its own RAM. */
 static void write_shared(struct writer *w, const struct vm_config *vm,
                          const struct guest_machine *machine)
 {
@@ -234,7 +233,7 @@ static void write_cpus(struct writer *w, const struct vm_config *vm,
 	end(w);
 }
 
-/* The S-mode external interrupt of each vcpu, in their order. */
+/* Writes the S-mode external interrupt of each vcpu, in the order of the vcpus. */
 static void put_externals(struct writer *w, const struct vm_config *vm)
 {
 	fdt32_t *cells =
@@ -246,7 +245,7 @@ static void put_externals(struct writer *w, const struct vm_config *vm)
 	}
 }
 
-/* The PLIC has contexts for S-mode only, so context n belongs to vcpu n. vplic.h relies on it. */
+/* The PLIC has contexts for S-mode only, so context n belongs to vcpu n, as in vplic.h. */
 static void write_plic(struct writer *w, const struct vm_config *vm)
 {
 	static const char *const compatible[] = {"sifive,plic-1.0.0", "riscv,plic0"};
@@ -293,7 +292,7 @@ static void write_aplic(struct writer *w)
 	end(w);
 }
 
-/* An interrupt of an APLIC has a type. */
+/* An interrupt of an APLIC has a second cell, its type. */
 static void put_uart_irq(struct writer *w, const struct vm_config *vm)
 {
 	fdt32_t *cells = put_room(w, "interrupts", (vm->aia ? 2 : 1) * sizeof(*cells));
@@ -362,8 +361,8 @@ int guest_dt_build(void *buf, size_t size, const struct vm_config *vm,
 {
 	struct writer w = {.fdt = buf};
 
-	/* libfdt takes sizes as int. Without the flag it would look for each name among those that
-	 * it has written, one byte after the other, to save a few hundred bytes. */
+	/* libfdt takes sizes as int. Without the flag it would search all names that it has written
+	 * for each new one, byte by byte, to save a few hundred bytes. */
 	w.error = fdt_create_with_flags(buf, size < VM_DTB_SIZE ? (int)size : (int)VM_DTB_SIZE,
 	                                FDT_CREATE_FLAG_NO_NAME_DEDUP);
 	if (!w.error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The device tree that a guest boots with. This file uses libfdt and standard C only. */
+/* The device tree of a guest. This file uses libfdt and standard C only. */
 #ifndef CORE_LIFE_GUEST_DT_H
 #define CORE_LIFE_GUEST_DT_H
 
@@ -9,7 +9,7 @@
 #include "core/host/vm_config.h"
 #include "core/life/seed.h"
 
-/* What is the same for all VMs of one machine. */
+/* Properties that all VMs of a machine share. */
 struct guest_machine {
 	uint32_t timebase_frequency; /* Hz */
 	/* The ISA in both forms: one complete string, and one name for each extension. */
@@ -17,10 +17,10 @@ struct guest_machine {
 	const char *const *isa_extensions; /* "i", "m", ... */
 	uint32_t n_ext;
 	const char *mmu_type; /* "riscv,sv39", "riscv,sv48" or "riscv,sv57" */
-	/* Block sizes of cache-block operations in bytes. 0: the guest does not have the
+	/* Block sizes of cache-block operations in bytes. 0 if the guest does not have the
 	 * operation. */
 	uint32_t cbom_block, cboz_block, cbop_block;
-	const void *host_tree;          /* has the nodes of its devices; NULL: it has none */
+	const void *host_tree;          /* has the nodes of its devices; NULL if there are none */
 	uint32_t imsic_ids;             /* identities of its IMSICs, if it has them */
 	const struct vm_shared *shared; /* of the VM tree; may be NULL if the VM has none */
 	bool seed; /* /chosen gets an rng-seed of SEED_BYTES zeros, to be filled in */
@@ -35,7 +35,7 @@ struct guest_machine {
 int guest_dt_build(void *buf, size_t size, const struct vm_config *vm,
                    const struct guest_machine *machine);
 
-/* Returns the offset of the seed in a finished tree, in bytes. 0: the tree has no seed. */
+/* Returns the offset of the seed in a finished tree, in bytes, or 0 if the tree has no seed. */
 size_t guest_dt_seed_at(const void *dtb);
 
 #endif

@@ -22,7 +22,7 @@ void heart_begin(struct vm *vm, uint64_t now)
 	atomic_store(&vm->rang_at, now);
 }
 
-/* The hart looks for that VM of its own which is the first to need it. */
+/* The hart's next look is for the first deadline among its own VMs. */
 static void look_again(void)
 {
 	uint64_t next = ~0UL;
@@ -30,7 +30,7 @@ static void look_again(void)
 	for (uint32_t i = 0; i < n_vms; i++) {
 		const struct vm *vm = &vms[i];
 
-		/* What belongs to another hart is not read. */
+		/* heart_at of a VM belongs to the VM's lead hart. */
 		if (vm->config->heartbeat_ms && vcpu_home(vm->vcpus[0]) == this_pcpu() &&
 		    vm->heart_at < next)
 			next = vm->heart_at;
@@ -56,7 +56,7 @@ void heart_ignore(struct vm *vm)
 		watch_at(vm, ~0UL);
 }
 
-/* Its time would be over, but for a ring. */
+/* The VM's deadline is over, unless the guest has rung since it was set. */
 static void look(struct vm *vm)
 {
 	sched_works_too(vm->vcpus[0]);

@@ -13,7 +13,7 @@ void last_words_begin(struct vm *vm)
 		last->exits[last->live][i]->n = 0;
 }
 
-/* Who reads meanwhile sees that it changes, before vm->crash does and the next life has the buffers
+/* Readers see the change before vm->crash changes and before the next life gets the buffers
  * (docs/memory-order.md, "Last words"). */
 void last_words_change(struct vm *vm)
 {

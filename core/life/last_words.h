@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is left of a VM that has failed, until it fails again: registers (struct vm_crash), the end
- * of what it printed, and the last exits of each vcpu, if its VM tree has them noted. The life that
- * goes on and the last crash have a set of buffers each, which change places at a crash.
+ * The remains of a VM that has failed, until it fails again: registers (struct vm_crash), the end
+ * of its output, and the last exits of each vcpu, if its VM tree has them recorded. The current
+ * life and the last crash have a set of buffers each, which are swapped at a crash.
  */
 #ifndef CORE_LIFE_LAST_WORDS_H
 #define CORE_LIFE_LAST_WORDS_H
@@ -15,23 +15,24 @@
 
 struct vm;
 
-/* A life begins, and nothing was said in it. Before the VM runs. */
+/* A life begins, with no output so far. Before the VM runs. */
 void last_words_begin(struct vm *vm);
 
-/* The VM has failed, and all its vcpus are off: between these two vm->crash is written. Lead hart
- * only. */
+/* The VM has failed, and all its vcpus are off: vm->crash is written between these two calls. Lead
+ * hart only. */
 void last_words_change(struct vm *vm);
 void last_words_keep(struct vm *vm);
 
-/* The VM has printed these bytes. The caller has the console. */
+/* The VM has printed these bytes. The caller holds the console's lock. */
 void last_words_printed(struct vm *vm, const char *bytes, size_t n);
 
-/* Notes an exit of a vcpu whose exits are to be noted. Home hart, while the vcpu is resident. */
+/* Records an exit of a vcpu whose exits are recorded. Home hart, while the vcpu is resident. */
 void last_words_exit(const struct vcpu *vcpu);
 
 /*
- * For the operator, while the VM goes on: `from` is what last_words_state() returned. What was read
- * since is of one crash if last_words_same() says so. 0: the VM has not failed yet.
+ * For the operator, while the VM runs: `from` is an earlier result of last_words_state(). If
+ * last_words_same() returns true, all reads since then are of one crash. 0: the VM has not failed
+ * yet.
  */
 unsigned long last_words_state(const struct vm *vm);
 bool last_words_same(const struct vm *vm, unsigned long from);

@@ -51,7 +51,7 @@ static void double_round(uint32_t w[WORDS])
 		              &w[12 + (i + 3) % 4]);
 }
 
-/* What stays on the stack of a hart is nobody's to find. The compiler must not leave this out. */
+/* Leaves no key on the hart's stack. The compiler must not optimise this away. */
 static void wipe(uint32_t w[WORDS])
 {
 	memset(w, 0, WORDS * sizeof(w[0]));

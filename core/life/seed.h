@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Seeds for the guests' random number generators: one for each life of each VM. They are derived
- * from the seed that the firmware gave to the host. Who knows some of them learns nothing about the
+ * from the seed that the firmware gave to the host. Knowing some seeds reveals nothing about the
  * others. This file uses standard C only.
  */
 #ifndef CORE_LIFE_SEED_H
@@ -14,7 +14,7 @@
 #define SEED_BYTES 32U
 
 /* Takes the host's seed. Returns false if it is shorter than SEED_BYTES; then guests get no seed.
- * Bytes beyond SEED_BYTES are not used, since guests get no more than that. Boot hart, at boot. */
+ * Bytes beyond SEED_BYTES are not used. Boot hart, at boot. */
 bool seed_take(const void *host, size_t size);
 
 /* Whether seed_take() has succeeded. */

@@ -12,7 +12,7 @@ void sched_remove(struct vcpu *vcpu)
 {
 	CHECK(vcpu->home == this_pcpu());
 	vcpu_end_observers(vcpu);
-	/* First, because it may find out that the vcpu has spent its budget. */
+	/* First, because vpmu_reset() may find that the vcpu has spent its budget. */
 	if (vcpu_is_current(vcpu))
 		vpmu_reset(&vcpu->pmu);
 	sched_off(vcpu);

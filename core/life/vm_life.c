@@ -22,11 +22,11 @@
 #include "core/vcpu/vm.h"
 #include "core/vcpu/vm_end.h"
 
-/* A VM that ran for so long starts a new row of restarts. */
+/* After a life of this length the count of restarts begins anew. */
 #define GOOD_LIFE_S 60UL
 
-/* The queue of faults twice. A device that makes them for ever must not keep its VM from its end.
- */
+/* Twice the length of the fault queue. A device that makes faults for ever must not delay the VM's
+ * end for ever. */
 #define RESTS 16U
 
 static atomic_uint vms_on, vms_failed;
@@ -54,7 +54,7 @@ void vm_vcpu_gone(struct vcpu *vcpu)
 		vcpu_request(vm->vcpus[0], REQ_LIFE);
 }
 
-/* Whether the guest, or the VM tree, wants another life after this end. */
+/* Whether the guest, or the VM tree, asks for another life after this end. */
 static bool wants_another(const struct vm *vm)
 {
 	switch (vm->end.why) {
@@ -71,7 +71,7 @@ static bool wants_another(const struct vm *vm)
 	}
 }
 
-/* All vcpus are gone. Decides why the VM ended and whether it starts again. */
+/* All vcpus are off. Decides why the VM ended and whether it starts again. */
 static void judge(struct vm *vm)
 {
 	struct vm_life *life = &vm->life;
@@ -125,7 +125,7 @@ static void leave_for_good(struct vm *vm)
 		power_off();
 }
 
-/* Before the first life. What booted Tally may have used the devices and the memory. */
+/* Before the first life: whatever booted Tally may have used the devices and the memory. */
 static void prepare_first(struct vm *vm)
 {
 	vm_quiet_begin(vm);
@@ -163,8 +163,8 @@ static enum vm_command take_command(struct vm *vm)
 	return c;
 }
 
-/* One line in each stay: late windows, the end, registers after a failure, and what budgets have
- * cost. */
+/* Logs one line in each stay: late windows, the end, registers after a failure, and the cost of
+ * budgets. */
 static void tell(struct vm *vm)
 {
 	struct vm_life *life = &vm->life;
@@ -173,7 +173,7 @@ static void tell(struct vm *vm)
 	uint32_t budgets = vm->config->budget.count ? vm->config->n_vcpus : 0;
 	uint32_t step = life->step - windows;
 
-	/* What its devices did comes before its end. */
+	/* Faults of its devices are logged before its end. */
 	if (life->step == 0 && life->rests++ < RESTS && dma_tell_rest(vm))
 		return;
 	if (life->step < windows)
@@ -200,7 +200,7 @@ static void count_in(struct vm *vm)
 	vm->life.off_for_good = false;
 }
 
-/* Returns false if it cannot start any more. */
+/* Returns false if the VM cannot start any more. */
 static bool start_loading(struct vm *vm)
 {
 	if (!vm_is_quiet(vm)) {
@@ -235,7 +235,7 @@ bool vm_life_work(struct vm *vm)
 		leave_for_good(vm);
 		return false;
 	case VM_LOADING:
-		/* In this order: behind the last slice there is none. */
+		/* In this order: vm_load_slice() must not be called after its last slice. */
 		if (!dma_may_begin(vm) || vm_load_slice(vm))
 			return true;
 		if (vm->life.number || vm->config->deferred)
@@ -263,7 +263,7 @@ void vm_begin(struct vm *vm, uint64_t now)
 	spin_unlock(&vm->devices);
 	bells_begin(vm);
 	dma_begin(vm);
-	/* Its clock starts at 0. Those of the VMs that boot starts do so together. */
+	/* Its clock starts at 0. The VMs that boot starts have a common start instead. */
 	if (vm->life.number > 1 || vm->config->deferred)
 		vm->htimedelta = -now;
 	vm->life.begun = now;
@@ -273,7 +273,7 @@ void vm_begin(struct vm *vm, uint64_t now)
 	atomic_store(&vm->vcpus_untold, vm->config->n_vcpus);
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
 		atomic_store(&vm->vcpus[i]->hsm_state, SBI_HSM_STATE_STOPPED);
-		/* Its home does not look at it before REQ_START. */
+		/* The vcpu's home does not use its budget before REQ_START. */
 		if (vm->life.number == 1)
 			vcpu_budget_begin(vm->vcpus[i], now);
 	}

@@ -48,7 +48,7 @@ bool vm_load_slice(struct vm *vm)
 	const struct vm_image *image = &pieces[life->step].image;
 	uint64_t n = min(image->size - life->done, LOAD_SLICE);
 
-	if (n) /* without an initrd there is nothing to point to */
+	if (n) /* without an initrd data is NULL, which memcpy() forbids */
 		memcpy((uint8_t *)vm->memory.a + pieces[life->step].offset + life->done,
 		       (const uint8_t *)image->data + life->done, n);
 	life->done += n;
@@ -61,7 +61,7 @@ bool vm_load_slice(struct vm *vm)
 	return false;
 }
 
-/* The size of the blocks that this hart clears by an instruction; 0: it has none. */
+/* Returns the size of the blocks that this hart clears by an instruction, or 0 if it has none. */
 static uint64_t block_size(void)
 {
 	const struct pcpu *pcpu = this_pcpu();
@@ -78,7 +78,7 @@ bool vm_clear_slice(struct vm *vm)
 {
 	struct vm_life *life = &vm->life;
 	struct vm_piece piece = vm_piece(vm->config, life->step);
-	/* Smaller blocks take more instructions. */
+	/* With smaller blocks a slice would take too many instructions. */
 	uint64_t slice = block_size() >= 64 ? CLEAR_BLOCK_SLICE : CLEAR_SLICE;
 	uint64_t n = min(piece.size - life->done, slice);
 

@@ -5,13 +5,13 @@
 
 #include "core/vcpu/vm.h"
 
-/* Must be called before the first slice of either. */
+/* Must be called before the first slice of loading or clearing. */
 void vm_load_begin(struct vm *vm);
 
-/* Copies a slice of kernel, initrd and device tree. Returns false when all of it is copied. */
+/* Copies a slice of kernel, initrd and device tree. Returns false when all is copied. */
 bool vm_load_slice(struct vm *vm);
 
-/* Clears memory of a VM in the quickest way that this hart knows. */
+/* Clears memory of a VM in the fastest way of this hart. */
 void vm_clear_range(uint64_t from, uint64_t size);
 
 /* Clears a slice. Returns false when all memory is clear. */

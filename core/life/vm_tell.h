@@ -12,11 +12,11 @@
  * operator. */
 void vm_crash_note(struct vm_crash *crash, const struct vcpu *vcpu);
 
-/* The names of crash->x[], x0's place being that of pc. */
+/* The names of crash->x[]; x[0] is pc. */
 extern const char *const vm_register_names[32];
 
 #define VM_FAILURE_BYTES 96U
-/* Why the VM failed, as the log says it. */
+/* Writes the reason of the failure, as the log has it. */
 void vm_failure_text(const char *failure, uint64_t value, const char *unit, char *text,
                      size_t size);
 
@@ -28,6 +28,6 @@ void vm_tell_exits(const struct vcpu *vcpu);
 void vm_tell_end(const struct vm *vm);
 void vm_tell_registers(const struct vm *vm, uint32_t n); /* n < VM_TELL_LINES */
 void vm_tell_windows(const struct vcpu *vcpu);
-void vm_tell_budget(const struct vcpu *vcpu); /* it has one */
+void vm_tell_budget(const struct vcpu *vcpu); /* for a vcpu with a budget */
 
 #endif

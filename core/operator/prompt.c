@@ -54,7 +54,7 @@ static const struct command commands[] = {
     {"exit", "nothing", 1, 1, false, NULL, "back to the guest, as Ctrl-T twice"},
 };
 
-/* The command that is being answered, or was answered last. */
+/* The current command, or the last one. */
 static struct prompt prompt;
 
 void prompt_answer(struct prompt *p, enum prompt_status status, const char *format, ...)
@@ -158,7 +158,7 @@ static void life(struct prompt *p)
 		              acts[i].act(vm) ? acts[i].done : acts[i].idle);
 }
 
-/* Ends all VMs for good, and then the machine. The answer comes first. */
+/* Ends all VMs for good, and then the machine. Answers before that. */
 static void power_off(struct prompt *p)
 {
 	if (p->row++ == 0) {
@@ -191,7 +191,7 @@ static void move(struct prompt *p)
 		              hart);
 }
 
-/* Turns frames on or off. Then each VM's unfinished line is sent, one VM in each stay in HS. */
+/* Turns frames on or off. Then sends each VM's unfinished line, one VM in each stay in HS. */
 static void frames(struct prompt *p)
 {
 	bool on = strcmp(p->word[1], "on") == 0;
@@ -215,7 +215,7 @@ static void help(struct prompt *p)
 		p->vm = n_vms;
 }
 
-/* Cuts the text into words. Those that no command can take are only counted. */
+/* Cuts the text into words. Words beyond those that a command can take are only counted. */
 static void split(struct prompt *p)
 {
 	for (char *at = p->text; *at != '\0'; at++) {

@@ -4,7 +4,7 @@
  * (core/console/console_keys.c). One command is answered at a time. Its output is made line by
  * line, each in a stay in HS of its own, and the guests run in between.
  *
- * Vcpus of other harts are read without a lock. So their numbers may be a little old, and two
+ * Vcpus of other harts are read without a lock, so their numbers may be slightly outdated, and two
  * numbers of one line may be of different moments. Boot hart only.
  */
 #ifndef CORE_OPERATOR_PROMPT_H
@@ -33,7 +33,7 @@ void prompt_begin(const char *text);
  * is the result. */
 const char *prompt_line(enum prompt_status *status);
 
-/* How many characters that line had when it was made; what was left out is among them. */
+/* Returns how many characters that line would have had without truncation. */
 uint32_t prompt_line_length(void);
 
 /* A command, and the state of its output. */
@@ -68,22 +68,21 @@ void prompt_answer(struct prompt *p, enum prompt_status status, const char *form
 /* Answers that the command takes other words. */
 void prompt_wrong(struct prompt *p);
 
-/* Returns the VM of that name. If there is none, answers that and returns NULL. */
+/* Returns the VM of that name. If there is none, answers so and returns NULL. */
 struct vm *prompt_vm_named(struct prompt *p, const char *name);
 
-/* Returns the number that the word is (core/lib/numbers.h), or ~0 if it is something else. */
+/* Returns the number in the word (core/lib/numbers.h), or ~0 if it is something else. */
 uint64_t prompt_number(const char *word);
 
 /*
- * All that is told of a VM or a vcpu is an object of JSON, made with ' in the place of "; no string
- * contains either. prompt_vcpu_names() begins it for a vcpu, and what follows is added as
- * ",'NAME':VALUE". prompt_tell() ends it. With --json it comes out as JSON, otherwise as
- * "NAME VALUE, NAME VALUE".
+ * Each line about a VM or a vcpu is a JSON object, made with ' instead of "; no string contains
+ * either. prompt_vcpu_names() begins it for a vcpu, and members are added as ",'NAME':VALUE".
+ * prompt_tell() ends it. With --json it is printed as JSON, otherwise as "NAME VALUE, NAME VALUE".
  */
 void prompt_vcpu_names(struct prompt *p, const struct vcpu *vcpu);
 void prompt_tell(struct prompt *p);
 
-/* Begins with the vcpu's names and an exit that was noted. */
+/* Adds the vcpu's names and a recorded exit. */
 void prompt_add_exit(struct prompt *p, const struct trace_entry *e);
 
 static inline const char *prompt_bool(bool value)

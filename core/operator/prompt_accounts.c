@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The prompt's `accounts`: to which exits the instructions in HS of each vcpu went that has an
- * account (core/watch/account.h). Of each vcpu the first line is that of its observer, read in the
- * same stay in HS as the rows in the lines behind it, which add up to its value.
+ * The prompt's `accounts`: for each vcpu with an account (core/watch/account.h), the exits on which
+ * HS has spent its instructions. The first line of a vcpu is its observation's, read in the same
+ * stay in HS as the rows in the next lines, which add up to its value.
  */
 #include "core/console/console.h"
 #include "core/dispatch/account_class.h"
@@ -14,8 +14,8 @@
 static const char *const devices[MMIO_DEVICES] = {"nothing", "PLIC", "UART",
                                                   "APLIC",   "PCI",  "bell"};
 
-/* Causes of the rows from ACCOUNT_CALLS on, and what of them: as a text without pointers, which
- * would take twice as much room. */
+/* Names of the rows from ACCOUNT_CALLS on: the cause, and its details. One text without pointers,
+ * which would take twice as much room. */
 static const char others[] =
     "csr cycle;csr time;csr instret;csr hpmcounter;csr scountovf;csr sie;csr sip;csr stimecmp;"
     "csr sireg;csr another;wfi ;wrs.nto ;virtual-instruction another;virtual-instruction untold;"
@@ -36,7 +36,7 @@ static void add_call(struct prompt *p, uint32_t row)
 		         ~fid ? sbi_function_name(eid, fid) : "unknown function");
 }
 
-/* Adds the text up to this character, and returns what is behind it. */
+/* Adds the text up to this character, and returns the rest after it. */
 static const char *add_up_to(struct prompt *p, const char *text, char end)
 {
 	uint32_t n = 0;
@@ -103,8 +103,8 @@ static bool is_empty(const struct account_row *row)
 	return !row->exits && !row->insns;
 }
 
-/* p->row is 0 before a vcpu is asked, 1 when it was, and n + 2 if the rows from n on have not been
- * told. */
+/* p->row is 0 before the request for a vcpu, 1 after it, and n + 2 if the rows from n on have not
+ * been printed. */
 static void tell_next(struct prompt *p)
 {
 	if (p->row++ == 1) {

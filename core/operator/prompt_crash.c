@@ -5,15 +5,15 @@
 #include "core/operator/prompt.h"
 
 #define US_PER_S 1000000U
-/* A line of text has so many bytes of the VM's, each of which may take three. */
+/* Most bytes of the VM in a line of text; each may take three characters. */
 #define CHUNK     80U
 #define REGISTERS 4U
 
-/* What is being told. There is one answer at a time. */
+/* The state of the one answer. */
 static struct {
 	const struct vm *vm;
 	unsigned long state; /* of the last words */
-	uint64_t at;         /* the next byte of the text, or exit of the vcpu */
+	uint64_t at;         /* next byte of the text, or next exit of the vcpu */
 } crash;
 
 static uint64_t begin_of(uint64_t n, uint64_t kept)
@@ -51,13 +51,13 @@ static void add_registers(struct prompt *p, uint32_t first)
 		         c->vs.vsatp, c->vs.vsie, c->vs.vsscratch);
 }
 
-/* As in a URL, and so that it is a string of JSON and of prompt_tell(). */
+/* Plain as in a URL, and in a string of JSON and of prompt_tell(). */
 static bool is_plain(char c)
 {
 	return c >= ' ' && c <= '~' && c != '%' && c != '\'' && c != '"' && c != '\\';
 }
 
-/* Ends a line of the answer where a line of the VM's ends. */
+/* A line of the answer ends where a line of the VM ends. */
 static void add_text(struct prompt *p, const char *bytes, uint64_t printed)
 {
 	char text[3 * CHUNK + 1], *to = text, c = 0;
@@ -87,7 +87,7 @@ static void add_exit(struct prompt *p, const struct last_exits *exits)
 	text_add(&p->out, ",'hs_instructions':%lu", next - e->hs_insns);
 }
 
-/* Adds a vcpu's next exit, or that of a vcpu behind it. Returns false if there is none. */
+/* Adds the next exit of a vcpu, or of one of the next vcpus. Returns false if there is none. */
 static bool add_next_exit(struct prompt *p)
 {
 	const struct vm *vm = crash.vm;
@@ -108,7 +108,7 @@ static bool add_next_exit(struct prompt *p)
 	return false;
 }
 
-/* What was read since the answer began is of one crash, or nobody is told. */
+/* If the VM has crashed again since the answer began, drops the line and ends the answer. */
 static bool is_one_crash(struct prompt *p)
 {
 	if (last_words_same(crash.vm, crash.state))
@@ -125,7 +125,7 @@ static void tell(struct prompt *p)
 		prompt_tell(p);
 }
 
-/* The end of a crash that was replaced may have come too soon. */
+/* At the end, too: it is wrong if another crash has replaced this one. */
 static void tell_exits(struct prompt *p)
 {
 	if (add_next_exit(p))

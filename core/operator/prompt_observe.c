@@ -2,8 +2,8 @@
 /*
  * The prompt's `observe`, `sample`, `account`, `observed` and `unobserve` count events of VMs
  * without their guests' help (core/watch/observe.h). An observation is one event of one VM, on all
- * its vcpus, and has a number. All vcpus are read at one moment, and told one by one. To begin and
- * to end an observation, the hart of each vcpu is asked in turn.
+ * its vcpus, and has a number. All vcpus are read at one moment, and printed one by one. An
+ * observation begins and ends on the vcpus' harts one after the other.
  */
 #include <string.h>
 
@@ -17,12 +17,12 @@
 
 #define NS_PER_S 1000000000U
 
-/* Of a rate: how many events before the first sample, which shows how often they happen. */
+/* With a rate: the number of events before the first sample, which shows their frequency. */
 #define FIRST_PERIOD 1000U
 #define MOST_HZ      100000U
 
 static uint32_t last_number;
-/* The vcpus that `observed` or `unobserve` has read, by their index. */
+/* The vcpus that `observed` or `unobserve` has read, as a mask of their indexes. */
 static uint64_t looked_at;
 
 static const struct {
@@ -31,8 +31,8 @@ static const struct {
 } filters[] = {{"uk", 0}, {"u", SBI_PMU_CFG_FLAG_SET_SINH}, {"k", SBI_PMU_CFG_FLAG_SET_UINH}};
 #define FILTERS (sizeof(filters) / sizeof(filters[0]))
 
-/* Parses EVENT or EVENT/DATA, which :u, :k or :uk may follow. EVENT is a number, a name of perf's,
- * or the name of one of Tally's own events. */
+/* Parses EVENT or EVENT/DATA, optionally followed by :u, :k or :uk. EVENT is a number, a name of
+ * perf's, or the name of one of Tally's own events. */
 static bool parse_event(const char *text, struct observed_event *event)
 {
 	const char *data = strchr(text, '/'), *filter = strchr(text, ':');
@@ -83,7 +83,7 @@ static bool parse_depth(const char *text, struct observed_event *event)
 	return n <= UNWIND_MOST;
 }
 
-/* Parses what is behind the name of the VM. */
+/* Parses the words after the name of the VM. */
 static bool parse_words(const struct prompt *p, struct observed_event *event)
 {
 	if (strcmp(p->word[0], "account") == 0) {
@@ -107,7 +107,7 @@ static const char *filter_name(uint32_t flags)
 	return filters[i].name;
 }
 
-/* Few words, since each character of a line lengthens the stay in which it is written. */
+/* Short, since each character of a line lengthens the stay in which it is written. */
 static void tell_samples(struct prompt *p, const struct vcpu *vcpu, const struct observer *o)
 {
 	if (strcmp(p->word[0], "sample") == 0)
@@ -135,8 +135,8 @@ static void tell(struct prompt *p, const struct observer *o)
 	prompt_tell(p);
 }
 
-/* Tells the next observer of the vcpu. Returns false if there is none. p->row is 0 before the vcpu
- * is asked; afterwards it is n + 1 if the observers from n on have not been told. */
+/* Prints the next observer of the vcpu. Returns false if there is none. p->row is 0 before the
+ * request for the vcpu; afterwards it is n + 1 if the observers from n on have not been printed. */
 static bool tell_next(struct prompt *p)
 {
 	const struct observer *told = prompt_vcpu(p)->observers.told;

@@ -16,13 +16,13 @@ static const char *filter_name(const struct vpmu_view *view)
 	return view->is_fw ? "uk" : names[view->inhibit % 8];
 }
 
-/* Adds what vpmu/ does not know: the firmware events that the port counts for this vcpu. */
+/* Adds the firmware events that the port counts for this vcpu, which vpmu/ does not have. */
 static void add_total(const struct vcpu *vcpu, bool same_hart, struct vpmu_view *view)
 {
 	uint32_t code = SBI_PMU_EVENT_CODE(view->event_idx);
 
 	view->holds = VPMU_VALUE_NOW;
-	/* While the vcpu is resident, the firmware of its hart has a part of these. */
+	/* While the vcpu is resident, the firmware of its hart still has a part of these counts. */
 	if (code >= FW_EVENTS_M || vcpu_is_current(vcpu))
 		view->value += vcpu_fw_total(vcpu, code);
 	else if (same_hart)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The prompt's `samples`, which a program sends again and again while VMs are sampled: what the
- * rings of all harts had when it came (core/watch/samples.h). A line has the number of the hart and
- * words of its ring in base64, the low byte first. A sample may begin in one line and end in the
- * next.
+ * The prompt's `samples`, which a program sends again and again while VMs are sampled: prints the
+ * contents that the rings of all harts had when the command came (core/watch/samples.h). A line has
+ * the number of the hart and words of its ring in base64, the low byte first. A sample may begin in
+ * one line and end in the next.
  */
 #include "core/operator/prompt.h"
 #include "core/watch/samples.h"
 
-/* A multiple of three, so that base64 needs no padding. More would be a long stay in HS, since each
- * character is written to the console. */
+/* A multiple of three, so that base64 needs no padding. More would make the stay in HS long, since
+ * each character is written to the console. */
 #define LINE_WORDS 24U
 
 static void add_base64(struct text *text, const uint64_t *words, uint32_t n)
@@ -36,7 +36,7 @@ static void add_base64(struct text *text, const uint64_t *words, uint32_t n)
 void prompt_samples(struct prompt *p)
 {
 	static uint32_t hart;
-	static uint64_t end; /* of what that hart had noted */
+	static uint64_t end; /* of that hart's words when the command came */
 	uint64_t words[LINE_WORDS];
 	uint32_t n = 0;
 

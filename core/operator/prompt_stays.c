@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The prompt's `stays`, by which a program has each stay in HS noted (core/watch/stays.h). It takes
- * them with `samples`. The answer comes when all harts have done it, and says whose vcpus are
- * which.
+ * The prompt's `stays`, by which a program has each stay in HS recorded (core/watch/stays.h). It
+ * reads them with `samples`. The answer comes when all harts have begun or ended the trace, and
+ * lists each vcpu with its index.
  */
 #include <string.h>
 

@@ -91,7 +91,7 @@ static void switch_on_or_off(struct prompt *p)
 
 void prompt_trace(struct prompt *p)
 {
-	/* A copy from when the command came, because guests go on meanwhile. */
+	/* A copy from when the command came, because guests continue meanwhile. */
 	static struct trace_entry shown[TRACE_SHOWN];
 	static uint32_t n;
 

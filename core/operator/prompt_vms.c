@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The prompt's `vms` and `exits`. Counts are since power-on: for rates, a program asks twice. */
+/* The prompt's `vms` and `exits`. Counts are since power-on: for rates, a program sends the command
+ * twice. */
 #include "arch/riscv/hart/csr.h"
 #include "core/operator/prompt.h"
 #include "core/sched/vcpu_budget.h"
@@ -18,7 +19,7 @@ void prompt_vms(struct prompt *p)
 {
 	const struct vm *vm = &vms[p->vm];
 	const struct vm_config *config = vm->config;
-	/* Since the VM was started last; 0 while it is off. */
+	/* Since the VM's last start; 0 while it is off. */
 	bool runs = atomic_load(&vm->state) == VM_RUNNING;
 	uint64_t up_ms = runs ? prompt_time(csr_read(CSR_TIME) - vm->life.begun, 1000) : 0;
 	uint64_t late = 0, latest = 0, missed = 0;

@@ -23,21 +23,21 @@
 
 /* How often a command prints a line, in a stay in HS of its own. Guests run in between. */
 #define LINES_HZ 10000UL
-/* To print a longer line is a stay of its own. A line of samples is not longer. */
+/* A line longer than this is printed in a stay of its own. A line of samples is not longer. */
 #define LONG_LINE 288U
 
-/* Typed bytes wait for a VM whose UART is full: how often that is looked at, and for how long. */
+/* When typed bytes wait for a VM with a full UART: how often it is checked, and for how long. */
 #define LOOKS_HZ         1000UL
 #define INPUT_PATIENCE_S 2UL
 
 static struct console console;
 _Static_assert(VM_NAME_MAX <= CONSOLE_NAME_BYTES, "a VM's name fits");
-/* All that follows belongs to the boot hart. `due` is when the next line of a command's output is
- * printed, ~0 if no command is being answered; request_id is "" if the command was typed. */
+/* All variables below belong to the boot hart. `due` is the time of the next line of a command's
+ * output, ~0 if no command is being answered; request_id is "" if the command was typed. */
 static uint64_t due = ~0UL;
 static char request_id[CONSOLE_ID_BYTES + 1];
-/* Since when typed bytes wait, or ~0, and for which VM. If that takes too long, what is typed for
- * the VM is dropped until it reads again. Otherwise a key for Tally would wait anew behind every
+/* Since when typed bytes wait, or ~0, and for which VM. If they wait too long, all bytes typed for
+ * the VM are dropped until it reads again. Otherwise a key for Tally would wait again after every
  * few of its bytes. */
 static uint64_t waits_since = ~0UL;
 static int waits_for = -1;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one terminal that Tally and the VMs share. What they print goes to the serial line through
- * core/console/console.h. What is typed goes to the VM in focus or to the prompt; the boot hart
- * reads it.
+ * The one terminal that Tally and the VMs share. Output goes to the serial line through
+ * core/console/console.h. Input goes to the VM in focus or to the prompt; the boot hart reads it.
  */
 #ifndef CORE_OPERATOR_TERMINAL_H
 #define CORE_OPERATOR_TERMINAL_H
@@ -12,7 +11,7 @@
 /* Sends Tally's own lines through the console. Boot hart only, after log_init(). */
 void terminal_init(void);
 
-/* Tells the console which VMs there are. They may print afterwards. Boot hart only. */
+/* Sets the console's VMs. They may print afterwards. Boot hart only. */
 void terminal_set_vms(const struct vm_tree *tree);
 
 /* Turns frames for programs (docs/frames.md) on or off. */

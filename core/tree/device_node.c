@@ -10,13 +10,13 @@
 #define PATH_BYTES     72U
 #define NAME_BYTES     64U
 #define NAME_BASE      31  /* characters of a node's name before the address */
-#define UNKNOWN_BYTES  256 /* a property of which nothing is known is searched for phandles */
+#define UNKNOWN_BYTES  256 /* most bytes of an unknown property that are searched for phandles */
 #define PROPERTY_BYTES 12U /* tag, length and name of a property in a blob */
 
-/* What becomes of a property. */
+/* How a property is treated. */
 enum fate {
 	COPIED,
-	DROPPED, /* the guest has no use for it, or gets one of its own */
+	DROPPED, /* the guest has no use for it, or gets its own */
 	CLOCKS,
 	REFERENCE, /* it begins with a phandle */
 	UNKNOWN,
@@ -39,7 +39,7 @@ static const char *const dropped[] = {
     "reg", "phandle", "linux,phandle", "interrupt-parent", "interrupts", "interrupts-extended",
 };
 
-/* By the conventions of bindings. */
+/* Properties that hold phandles by the conventions of bindings. */
 static const char *const references[] = {
     "assigned-clocks",
     "assigned-clock-parents",
@@ -107,7 +107,7 @@ static enum fate fate_of(const char *name)
 	return is_reference(name) ? REFERENCE : UNKNOWN;
 }
 
-/* Whether a value is one string or more, as they are in device trees. */
+/* Whether a value is one string or more, in the encoding of device trees. */
 static bool is_text(const char *value, int size)
 {
 	if (size < 2 || value[size - 1])
@@ -141,7 +141,7 @@ static bool refuse_reference(const struct vm_blob *b, int node, const char *name
 	                      path_of(host, other, path, sizeof(path)));
 }
 
-/* A clock that is always there, so a copy of its node is as good. */
+/* A fixed clock is always on, so the guest can have a copy of its node. */
 static bool is_fixed_clock(const void *host, int clock)
 {
 	int size;
@@ -169,7 +169,8 @@ static bool check_clocks(const struct vm_blob *b, int node, const void *host, co
 	return true;
 }
 
-/* Refuses a property that may hold a phandle. Text does not, nor do numbers that are none. */
+/* Refuses an unknown property that may hold a phandle. Text does not, nor do numbers that are no
+ * phandle. */
 static bool check_unknown(const struct vm_blob *b, int node, const void *host, const char *name,
                           const void *value, int size)
 {
@@ -244,7 +245,7 @@ bool device_node_check(const struct vm_blob *b, int node, const void *host,
 	return true;
 }
 
-/* A node's name before the address, and the address that its registers have in the guest. */
+/* Writes a node's name: the name before the address, and the guest's address of its registers. */
 static void name_node(char *buffer, const char *name, char before, uint64_t address)
 {
 	const char *end = strchr(name, '@');
@@ -255,7 +256,7 @@ static void name_node(char *buffer, const char *name, char before, uint64_t addr
 	         (unsigned long long)address);
 }
 
-/* The node of a clock is named and referred to by its phandle in the guest's tree. */
+/* In the guest's tree, the clock's node is named after the phandle that it gets there. */
 static int write_clock(void *fdt, const void *host, int clock, uint32_t phandle)
 {
 	static const char *const wanted[] = {"clock-frequency", "clock-output-names",

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A device's node in the guest's device tree, made from its node in the host's. What it would say
- * of things that the guest does not have is refused.
+ * A device's node in the guest's device tree, made from its node in the host's. Refuses properties
+ * that refer to things that the guest does not have.
  */
 #ifndef CORE_TREE_DEVICE_NODE_H
 #define CORE_TREE_DEVICE_NODE_H
 
 #include "core/host/vm_props.h"
 
-/* Bytes for the nodes of all devices of a VM, in the VM_DTB_SIZE bytes of its tree. */
+/* Bytes for the nodes of all devices of a VM, part of the VM_DTB_SIZE bytes of its tree. */
 #define DEVICE_NODES_BYTES 0x4000U
 #define DEVICE_CLOCKS      4U /* of a device */
 
 /*
- * Refuses what device_node_write() cannot write; `node` is the device's in the VM tree. Adds at
- * least the bytes that the node will take to *bytes.
+ * Refuses a node that device_node_write() cannot write; `node` is the device's in the VM tree. Adds
+ * an upper bound of the node's size to *bytes.
  */
 bool device_node_check(const struct vm_blob *b, int node, const void *host,
                        const struct vm_device *device, uint32_t *bytes);
@@ -26,9 +26,9 @@ struct device_chip {
 };
 
 /*
- * Writes the node of a device that was checked into a tree that is being written, below a node with
- * two address cells and two size cells, and nodes of its clocks beside it. The clocks get the
- * phandles from `clocks` upwards, less than DEVICE_CLOCKS. Returns 0 or an error of libfdt.
+ * Writes the node of a checked device into a tree that is being written, below a node with two
+ * address cells and two size cells, and nodes of its clocks beside it. The clocks get the phandles
+ * from `clocks` upwards, less than DEVICE_CLOCKS. Returns 0 or an error of libfdt.
  */
 int device_node_write(void *fdt, const void *host, const struct vm_device *device,
                       const struct device_chip *chip, uint32_t clocks);

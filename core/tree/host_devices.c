@@ -17,7 +17,7 @@
 /* The second cell of an interrupt at an APLIC. */
 enum { EDGE_RISING = 1, EDGE_FALLING = 2, LEVEL_HIGH = 4, LEVEL_LOW = 8 };
 
-/* Whose devices these are, whatever their registers say. */
+/* Devices that no VM may have, and the reason. */
 static const struct {
 	const char *compatible;
 	const char *reason;
@@ -42,7 +42,7 @@ static const struct {
     {"pci-host-ecam-generic", "is a PCI host bridge, with the functions of all VMs"},
 };
 
-/* Devices whose bindings and hardware have no bus master. */
+/* Devices that cannot do DMA, by their bindings and hardware. */
 static const char *const without_dma[] = {
     "google,goldfish-rtc", "ns16550a", "ns16550", "ns8250", "snps,dw-apb-uart", "sifive,uart0",
 };
@@ -50,7 +50,7 @@ static const char *const without_dma[] = {
 static const struct {
 	const char *compatible;
 	enum vm_device_reset reset;
-	uint32_t bytes; /* of registers, before reg-shift */
+	uint32_t bytes; /* bytes of registers, before reg-shift */
 } resets[] = {
     {"google,goldfish-rtc", VM_RESET_GOLDFISH_RTC, 0x20},
     {"ns16550a", VM_RESET_NS16550, 8},
@@ -78,7 +78,7 @@ static bool refuse(const struct search *s, const char *reason)
 	return vm_refuse(s->b, VM_REFUSED_DEVICE, s->node, "host", reason);
 }
 
-/* The path of a node of the host, or its name where the path is too long. */
+/* Returns the path of a node of the host, or its name if the path is too long. */
 static const char *host_name(const void *host, int node, char *buffer, int size)
 {
 	const char *name;
@@ -100,7 +100,7 @@ static bool find_node(struct search *s)
 	                                : "the host's tree has no such alias");
 }
 
-/* Whether a node that switches the machine off does it with this one's registers. */
+/* Whether a node that switches the machine off does so by registers of this device. */
 static bool is_power_switch(const struct search *s)
 {
 	static const char *const switches[] = {"syscon-poweroff", "syscon-reboot"};
@@ -191,7 +191,7 @@ static bool refuse_region(const struct search *s, uint64_t base, const char *rea
 	                      "its registers at 0x%llx %s", (unsigned long long)base, reason);
 }
 
-/* Adds whole pages, as one region with those that it overlaps. */
+/* Adds whole pages, joined with the regions that they overlap. */
 static bool add_region(struct search *s, uint64_t base, uint64_t size)
 {
 	struct vm_device *d = s->device;
@@ -218,7 +218,7 @@ static bool add_region(struct search *s, uint64_t base, uint64_t size)
 	return true;
 }
 
-/* What the guest has at the same addresses. */
+/* Refuses registers at addresses where the guest has something else. */
 static bool check_guest_space(const struct search *s, const struct vm_config *vm, uint64_t base,
                               uint64_t size)
 {
@@ -237,7 +237,7 @@ static bool check_guest_space(const struct search *s, const struct vm_config *vm
 	return true;
 }
 
-/* What a reset has to know. Tally writes registers of one byte to a UART. */
+/* Sets the members that the reset needs. Tally resets a UART by writes to registers of one byte. */
 static void find_reset(struct search *s, uint64_t base, uint64_t size)
 {
 	uint32_t width = host_tree_u32(s->host, s->device->node, "reg-io-width", 1);
@@ -269,7 +269,7 @@ static bool find_regions(struct search *s, const struct host_place *place,
 			                         VM_DEVICE_MAX_REGS, 0);
 		if (!size)
 			return refuse_region(s, base, "have no size");
-		if (size > GUEST_SPACE) /* and its pages need not be a number */
+		if (size > GUEST_SPACE) /* otherwise the number of pages could wrap */
 			return refuse_region(s, base, "are more than 1 GiB");
 		if (!i)
 			find_reset(s, base, size);

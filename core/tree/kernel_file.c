@@ -9,8 +9,8 @@
 #define MAGIC_BYTES 6U
 #define PE_OFFSET   0x3cU /* of the number of bytes before the signature of a PE file */
 
-/* No RISC-V code begins with any of these: they are reserved encodings, or code by chance of less
- * than one in 2^32. */
+/* No RISC-V code begins with any of these: they are reserved encodings, or code with a chance of
+ * less than one in 2^32. */
 static const struct {
 	uint16_t at;    /* bytes from the beginning of the file */
 	uint8_t length; /* bytes of magic */
@@ -22,7 +22,7 @@ static const struct {
     {0, 6, true, "\xfd\x37zXZ", "xz"},
     {0, 4, true, "\x28\xb5\x2f\xfd", "zstd"},
     {0, 4, true, "\x04\x22\x4d\x18", "lz4"},
-    {0, 4, true, "\x02\x21\x4c\x18", "lz4"}, /* as Linux packs its Image */
+    {0, 4, true, "\x02\x21\x4c\x18", "lz4"}, /* Linux packs its Image this way */
     {4, 6, true, "1AY&SY", "bzip2"},
     {0, 3, true, "\x5d\0\0", "lzma"},
     {0, 4, false, "\x7f\x45LF", "an ELF file"},
@@ -42,7 +42,7 @@ static bool has(const struct vm_image *kernel, uint64_t at, const char *magic, u
 	       memcmp(data + at, magic, length) == 0;
 }
 
-/* "MZ" alone is an instruction, with which Images begin as well. */
+/* "MZ" is also an instruction, with which Images begin as well, so the PE header is checked. */
 static bool is_pe(const struct vm_image *kernel)
 {
 	const uint8_t *data = kernel->data;

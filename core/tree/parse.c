@@ -232,7 +232,7 @@ static bool parse_vm(struct parser *p, int node, struct vm_tree *tree, struct vm
 	struct vm_prop props[VM_PROPS];
 
 	vm->console = true;
-	/* Memory and images come late, since nothing else can be told of a VM without them. */
+	/* Memory and images come late, since a refusal of them hides all others of the VM. */
 	if (!parse_name(p, node, tree, vm) ||
 	    !vm_read_props(&p->b, node, vm_props, VM_PROPS, props) ||
 	    !vm_parse_life(&p->b, node, &props[VM_LIFE], vm) ||
@@ -278,7 +278,7 @@ static bool parse_vms(struct parser *p, int node, struct vm_tree *tree)
 	return true;
 }
 
-/* What can be told only when all VMs are known. */
+/* Checks that need all VMs. */
 static bool check_vms(struct parser *p, int vms, int shared, int schedules, struct vm_tree *tree)
 {
 	if (shared >= 0 && !vm_parse_shared(&p->b, shared, p->limits, tree))
@@ -291,8 +291,8 @@ static bool check_vms(struct parser *p, int vms, int shared, int schedules, stru
 	       (schedules < 0 || vm_parse_schedules(&p->b, schedules, vms, p->limits, tree));
 }
 
-/* What is counted on a hart that is not as the table says may be something else. Harts on which no
- * guest counts do not matter. */
+/* A hart that contradicts the table may count other events. Harts on which no guest counts do not
+ * matter. */
 static bool check_table(struct parser *p, int node, const struct vm_tree *tree)
 {
 	uint64_t harts = 0;
@@ -323,7 +323,7 @@ static bool parse_root(struct parser *p, struct vm_tree *tree)
 	int schedules = -1;
 	int child;
 
-	/* This comes first, because no other refusal makes sense if the tree is something else. */
+	/* Checked first: if the tree is something else, no other refusal makes sense. */
 	if (!compatible || !fdt_stringlist_contains(compatible, size, VM_TREE_COMPATIBLE))
 		return vm_refuse(&p->b, VM_REFUSED_COMPATIBLE, 0, "compatible",
 		                 "is not \"" VM_TREE_COMPATIBLE "\"");

@@ -7,15 +7,15 @@
 
 /*
  * Parses a VM tree of at most blob_size bytes; blob is 8-byte aligned. Returns true if *out is
- * complete and everything holds that the comments above say. Returns false if *why says what was
- * refused; *out must not be used then. The time is linear in the size of the blob's structure, and
- * does not depend on the size of the images.
+ * complete and everything holds that vm_config.h says. Returns false if *why has the refusal; *out
+ * must not be used then. The time is linear in the size of the blob's structure, and does not
+ * depend on the size of the images.
  */
 bool vm_config_parse(const void *blob, uint64_t blob_size, const struct vm_limits *limits,
                      struct vm_tree *out, struct vm_refusal *why);
 
 /*
- * Parses what the harts' probes want of such a blob: the node /pmu, and whether /vms has
+ * Parses the parts of such a blob that the harts' probes need: the node /pmu, and whether /vms has
  * inexact-counts = "on". Returns false if there is no such node, or if vm_config_parse() will
  * refuse it.
  */

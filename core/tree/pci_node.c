@@ -36,7 +36,7 @@ uint32_t pci_node_bell_slot(const struct vm_config *vm, uint32_t n)
 		if (vm->devices[i].pci.given)
 			taken |= 1U << (vm->devices[i].pci.bdf >> 3 & (SLOTS - 1));
 	}
-	/* Functions and bells are fewer than slots. */
+	/* Terminates: functions and bells are fewer than slots. */
 	for (uint32_t i = 0; i <= n; i++) {
 		if (!vm->shared[i].bell)
 			continue;
@@ -80,7 +80,7 @@ static int add_range(fdt32_t *cells, const struct vm_window *w)
 	return RANGE_CELLS;
 }
 
-/* What functions of the host have, then the pages of bells and the memory behind each. */
+/* Ranges of the host's functions, then the pages of bells and the memory after each. */
 static int write_ranges(void *fdt, const struct vm_config *vm, const struct vm_shared *shared)
 {
 	fdt32_t cells[RANGE_CELLS * (VM_MAX_WINDOWS + 1 + VM_MAX_SHARED)];
@@ -114,7 +114,7 @@ static int add_row(fdt32_t *map, uint32_t devfn, uint32_t pin, uint32_t source,
 	return chip->typed ? 7 : 6;
 }
 
-/* One row for each function with an INTx line: a function's pins are lines of its own. */
+/* One row for each function with an INTx line: functions do not share lines. */
 static int write_interrupts(void *fdt, const struct vm_config *vm, const struct pci_node_chip *chip)
 {
 	static const uint32_t mask[] = {0xff00, 0, 0, 7};

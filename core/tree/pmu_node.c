@@ -26,7 +26,7 @@ static const char *const names[PROPS] = {"core",      "selector", "event-fields"
 #define STANDARD_CELLS 4U
 #define STIMULUS_CELLS 2U
 #define ALLOWED_CELLS  4U
-/* Event numbers are 32 bits and more than a handful wide nowhere. */
+/* Event numbers are stored in 32 bits; no core has numbers of more than a handful. */
 #define MAX_NUMBER_WIDTH 31U
 
 static uint32_t cell(const struct vm_prop *prop, uint32_t i)
@@ -39,7 +39,7 @@ static uint64_t two_cells(const struct vm_prop *prop, uint32_t i)
 	return (uint64_t)cell(prop, i) << 32 | cell(prop, i + 1);
 }
 
-/* A list of rows of so many cells, at most `most` of them. */
+/* Counts the rows of a list, of `cells` cells each, and refuses more than `most`. */
 static bool count_rows(const struct vm_blob *b, int node, const struct vm_prop *prop,
                        uint32_t cells, uint32_t most, uint32_t *n)
 {
@@ -53,7 +53,7 @@ static bool count_rows(const struct vm_blob *b, int node, const struct vm_prop *
 	                                       "has # rows, more than #", *n, most);
 }
 
-/* Fields apart from each other and from those in *seen. */
+/* Parses fields that overlap neither each other nor those in *seen. */
 static bool parse_fields(const struct vm_blob *b, int node, const struct vm_prop *prop,
                          struct selector_field *fields, uint32_t most, uint32_t *n, uint64_t *seen)
 {
@@ -123,7 +123,7 @@ static bool counters_exist(uint32_t hctrs)
 	return hctrs && (hctrs & ~VM_ALL_COUNTERS) == 0;
 }
 
-/* The same number in each field, which no event has. */
+/* The base must have the same number in each field, one that no event has. */
 static bool base_is_sound(const struct selectors *s, const struct selector_run *run)
 {
 	uint64_t bits = 0;
@@ -155,7 +155,7 @@ static bool run_is_sound(const struct selectors *s, const struct selector_run *r
 	return run->first >= field->low && run->last < field->low + field->width;
 }
 
-/* Would a selector be of both? */
+/* Whether a selector could belong to both runs. */
 static bool runs_meet(const struct selectors *s, const struct selector_run *a,
                       const struct selector_run *b)
 {
@@ -203,7 +203,7 @@ static bool standard_exists(uint32_t event_idx)
 	return !hw_event_is_raw(event_idx) && hw_event_exists(event_idx);
 }
 
-/* Counters that can count it, those without a selector included. */
+/* Returns the counters that can count it, including those without a selector. */
 static uint32_t standard_hctrs(const struct selectors *s, const struct selector_standard *event)
 {
 	uint32_t hctrs = event->selector ? selector_hctrs(s, event->selector) : 0;

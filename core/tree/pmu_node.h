@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The node /pmu of a VM tree, which tools/pmu-events makes: what selectors of this core are made
- * of. For the parser of the VM tree only.
+ * The node /pmu of a VM tree, made by tools/pmu-events: how selectors of this core are formed. For
+ * the parser of the VM tree only.
  */
 #ifndef CORE_TREE_PMU_NODE_H
 #define CORE_TREE_PMU_NODE_H
@@ -9,10 +9,10 @@
 #include "core/host/vm_props.h"
 #include "vpmu/selector.h"
 
-/* Fills a zeroed *s. true: what vpmu/selector.h says of it holds. */
+/* Fills a zeroed *s. If it returns true, the promises of vpmu/selector.h hold. */
 bool pmu_node_parse(const struct vm_blob *b, int node, struct selectors *s);
 
-/* A VM's pmu-raw-events. s: NULL where the tree has no node /pmu. */
+/* Parses a VM's pmu-raw-events. s: NULL if the tree has no node /pmu. */
 bool pmu_node_parse_allowed(const struct vm_blob *b, int node, const struct vm_prop *prop,
                             const struct selectors *s, struct vm_config *vm);
 

@@ -3,7 +3,7 @@
 
 #include <libfdt.h>
 
-/* Vcpus with a guest interrupt file on this hart, of the VMs before. */
+/* Returns how many vcpus of earlier VMs have a guest interrupt file on this hart. */
 static uint32_t taken(const struct vm_tree *tree, uint32_t hart)
 {
 	uint32_t n = 0;

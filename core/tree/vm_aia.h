@@ -5,14 +5,14 @@
 
 #include "core/host/vm_props.h"
 
-/* Sets aia of *vm, whose vcpus are known, and checks that its vcpus and those of the VMs before can
- * have guest interrupt files. */
+/* Sets aia of *vm, whose vcpus are known, and checks that there are guest interrupt files for its
+ * vcpus and those of earlier VMs. */
 bool vm_parse_interrupts(const struct vm_blob *b, int node, const struct vm_prop *prop,
                          const struct vm_limits *limits, const struct vm_tree *tree,
                          struct vm_config *vm);
 
-/* Whether a range of guest physical addresses covers the VM's interrupt controllers; *chip is where
- * the first of these begins. */
+/* Whether a range of guest physical addresses covers one of the VM's interrupt controllers; *chip
+ * is the address of the first of them. */
 bool vm_covers_chip(const struct vm_config *vm, uint64_t base, uint64_t size, uint64_t *chip);
 
 #endif

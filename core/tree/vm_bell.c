@@ -6,11 +6,11 @@
 #include "core/host/host_bridge.h"
 #include "core/tree/vm_memory.h"
 
-#define IDENTITIES 63U /* each interrupt file has so many */
+#define IDENTITIES 63U /* of each interrupt file */
 
 typedef unsigned long long ull;
 
-/* A BAR has the size of a power of two, and begins at a multiple of it. */
+/* The size of a BAR is a power of two, and its address a multiple of it. */
 static bool check_memory(const struct vm_blob *b, int node, uint64_t at, uint64_t size)
 {
 	if (size & (size - 1))
@@ -99,7 +99,7 @@ bool vm_parse_bell(const struct vm_blob *b, int node, const struct vm_prop *prop
 	return true;
 }
 
-/* A bell that is being checked, by the node of the VM in that of the memory. */
+/* The bell being checked: the VM's node below the node of the memory. */
 struct checked {
 	const struct vm_blob *b;
 	int node;
@@ -116,7 +116,7 @@ static bool covers_bus(const struct checked *c, const char *what, uint64_t base,
 	return true;
 }
 
-/* The function is on the VM's PCI bus, whose place has to be free. */
+/* The bell is on the VM's PCI bus, whose addresses must be free. */
 static bool check_bus(const struct checked *c, const struct vm_limits *limits,
                       const struct vm_tree *tree)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bells: by which VMs that share memory call each other. */
+/* Bells: interrupts between VMs that share memory. */
 #ifndef CORE_TREE_VM_BELL_H
 #define CORE_TREE_VM_BELL_H
 
@@ -12,7 +12,7 @@ enum { VM_BELL_SOURCE, VM_BELL_IDENTITY, VM_BELL_PROPS };
 bool vm_parse_bell(const struct vm_blob *b, int node, const struct vm_prop *props, uint64_t size,
                    struct vm_config *vm);
 
-/* Checks what can be told when all shared memory is known; `shared` is the node, or negative. */
+/* Checks that need all shared memory; `shared` is the node /shared, or negative. */
 bool vm_check_bells(const struct vm_blob *b, int shared, const struct vm_limits *limits,
                     const struct vm_tree *tree);
 

@@ -5,7 +5,8 @@
 
 #include "vpmu/hw_event.h"
 
-/* What it costs to stop a vcpu, and how much may happen until it stops, is little beside these. */
+/* Large enough that the cost of stopping a vcpu, and the events until it stops, are small in
+ * comparison. */
 #define BUDGET_COUNT_MIN 1000U
 #define BUDGET_US_MIN    100U
 #define BUDGET_US_MAX    1000000U
@@ -28,7 +29,7 @@ static bool check_numbers(const struct vm_blob *b, int node, const char *name,
 	return true;
 }
 
-/* What Tally can count for a budget, whatever the harts can. */
+/* Refuses events that Tally cannot count for a budget on any hart. */
 static bool check_event(const struct vm_blob *b, int node, const char *name,
                         const struct vm_tree *tree, uint32_t event_idx)
 {
@@ -42,7 +43,7 @@ static bool check_event(const struct vm_blob *b, int node, const char *name,
 	return true;
 }
 
-/* What does not go with a budget. Returns the harts of the VM's vcpus. */
+/* Refuses properties that cannot be combined with a budget. Returns the harts of the VM's vcpus. */
 static bool check_vm(const struct vm_blob *b, int node, const char *name,
                      const struct vm_config *vm, uint64_t *harts)
 {

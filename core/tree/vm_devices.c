@@ -37,7 +37,7 @@ const struct vm_device *vm_device_without_reset(const struct vm_config *vm)
 	return NULL;
 }
 
-/* Returns how far pages from `at` on go in any device. */
+/* Returns the end of the pages from `at` on that belong to any device. */
 static uint64_t end_of_pages(const struct vm_config *vm, uint64_t at)
 {
 	uint64_t before;
@@ -164,7 +164,7 @@ static bool check_doubles(const struct vm_blob *b, int node, const struct vm_tre
 	return true;
 }
 
-/* Reads which device it is: a node of the host's tree, or a PCI function. */
+/* Reads the device's identity: a node of the host's tree, or a PCI function. */
 static bool parse_which(const struct vm_blob *b, int node, const struct vm_prop *props,
                         struct vm_tree *tree, struct vm_device *device)
 {
@@ -206,7 +206,8 @@ static bool parse_device(const struct vm_blob *b, int node, const struct vm_limi
 	return check_doubles(b, node, tree, device, limits->host_tree != NULL);
 }
 
-/* Returns the VM's own source of one of the host's that one of its devices has. 0: none has. */
+/* Returns the VM's own source for a source of the host that one of its devices has already, or
+ * 0. */
 static uint32_t known_irq(const struct vm_config *vm, uint32_t source)
 {
 	for (const struct vm_device *d = vm->devices; d < vm->devices + vm->n_devices; d++) {
@@ -229,7 +230,7 @@ bool vm_has_irq(const struct vm_config *vm, uint32_t number)
 	return number == GUEST_UART_IRQ;
 }
 
-/* The number that the host has, if the tree wants it. */
+/* Uses the host's number, if the tree asks for it. */
 static bool keep_number(const struct vm_blob *b, int node, uint32_t source)
 {
 	if (source > GUEST_PLIC_SOURCES)
@@ -242,7 +243,7 @@ static bool keep_number(const struct vm_blob *b, int node, uint32_t source)
 	                         0);
 }
 
-/* Sources of the VM's PLIC: those of the host, or from 1 upwards what is free. */
+/* Chooses sources of the VM's PLIC: the host's numbers, or free ones from 1 upwards. */
 static bool number_irqs(const struct vm_blob *b, int node, struct vm_tree *tree,
                         struct vm_device *device)
 {
@@ -276,7 +277,7 @@ static bool number_irqs(const struct vm_blob *b, int node, struct vm_tree *tree,
 	return true;
 }
 
-/* Those that keep the host's numbers come first, whatever their order. */
+/* Devices that keep the host's numbers get them first, whatever their order. */
 static bool number_kept(const struct vm_blob *b, int devices, struct vm_tree *tree)
 {
 	struct vm_device *device = tree->vms[tree->n_vms].devices;
@@ -291,7 +292,7 @@ static bool number_kept(const struct vm_blob *b, int devices, struct vm_tree *tr
 	return true;
 }
 
-/* What can be told only when all devices of the VM are known. */
+/* Checks that need all devices of the VM. */
 static bool check_devices(const struct vm_blob *b, int devices, const struct vm_limits *limits,
                           struct vm_tree *tree)
 {

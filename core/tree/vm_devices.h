@@ -5,12 +5,12 @@
 
 #include "core/host/vm_props.h"
 
-/* Whether a child of a VM's node is this one. */
+/* Whether a child of a VM's node is the node `devices`. */
 bool vm_is_devices(const struct vm_blob *b, int child);
 
 /*
  * Reads the devices of tree->vms[tree->n_vms], whose other properties are read already, and checks
- * them against the host's tree, if there is one, and against the VMs before.
+ * them against the host's tree, if there is one, and against earlier VMs.
  */
 bool vm_parse_devices(const struct vm_blob *b, int vm_node, const struct vm_limits *limits,
                       struct vm_tree *tree);

@@ -68,7 +68,7 @@ static bool parse_force(const struct vm_blob *b, int node, const struct vm_prop 
 	return vm_read_word(b, node, force, words, 1, "is not \"" PCI_ACTS_CONSENT "\"", &which);
 }
 
-/* A function that is named by its place is looked at by boot alone. */
+/* A function named by its place has no known id here, so boot checks it. */
 static bool check_acts(const struct vm_blob *b, int node, const struct vm_pci *pci)
 {
 	char reason[sizeof(b->why->reason)];
@@ -133,7 +133,7 @@ static bool is_in_ecam(uint64_t base, uint64_t size)
 	return base < GUEST_ECAM_BASE + GUEST_ECAM_SIZE && base + size > GUEST_ECAM_BASE;
 }
 
-/* Configuration space has a place of its own in each VM. */
+/* Configuration space has an address of its own in each VM. */
 static bool check_space(const struct vm_blob *b, int node, const struct vm_config *vm)
 {
 	for (uint32_t i = 0; i < vm->n_pieces; i++) {

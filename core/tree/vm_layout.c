@@ -65,8 +65,7 @@ static bool read_image_header(struct vm_config *vm, struct vm_refusal *why)
 	if (!span)
 		return refuse(why, VM_REFUSED_IMAGE_HEADER, "kernel",
 		              "Image header: image_size is 0", 0, 0);
-	/* A file may have more after the kernel than the kernel knows about, for instance a
-	 * signature. */
+	/* A file may have more after the kernel than the header says, for instance a signature. */
 	if (span > vm->kernel_span)
 		vm->kernel_span = span;
 	return true;

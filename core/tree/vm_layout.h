@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The places of kernel, initrd and device tree in a VM's RAM. For the parser only. */
+/* The addresses of kernel, initrd and device tree in a VM's RAM. For the parser only. */
 #ifndef CORE_TREE_VM_LAYOUT_H
 #define CORE_TREE_VM_LAYOUT_H
 
 #include "core/host/vm_config.h"
 
 /*
- * first_size, n_pieces, kernel, initrd and, if load_offset_given, kernel_offset are set. Sets
- * kernel_is_image, kernel_span and the other offsets. Returns false if *why is filled in, except
- * for the node.
+ * On entry first_size, n_pieces, kernel, initrd and, if load_offset_given, kernel_offset are set.
+ * Sets kernel_is_image, kernel_span and the other offsets. Returns false if *why is filled in,
+ * except for the node.
  */
 bool vm_layout(struct vm_config *vm, bool load_offset_given, struct vm_refusal *why);
 

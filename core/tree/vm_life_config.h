@@ -19,14 +19,15 @@ enum {
 #define VM_LIFE_PROP_NAMES                                                                         \
 	"restart", "restart-limit", "bad-access", "controls", "heartbeat-ms", "crash-exits", "boot"
 
-/* Sets what these properties say, except controls, of *vm. props has VM_LIFE_PROPS entries. */
+/* Sets the members of *vm for these properties, except controls. props has VM_LIFE_PROPS
+ * entries. */
 bool vm_parse_life(const struct vm_blob *b, int node, const struct vm_prop *props,
                    struct vm_config *vm);
 
-/* Refuses VMs of which boot starts none. */
+/* Refuses a tree in which boot starts no VM. */
 bool vm_check_started(const struct vm_blob *b, int vms, const struct vm_tree *tree);
 
-/* Sets controls of all VMs, when their names are known. vms is the node /vms. */
+/* Sets controls of all VMs; their names are known. vms is the node /vms. */
 bool vm_parse_controls(const struct vm_blob *b, int vms, struct vm_tree *tree);
 
 #endif

@@ -29,7 +29,7 @@ uint64_t vm_shared_room(const struct vm_shared *shared)
 	return ALIGN_UP(shared->size, VM_MEMORY_STEP);
 }
 
-/* The same as vm_guard(), if a VM that has it has functions. */
+/* Like vm_guard(), for shared memory: needed if a VM that has it has functions. */
 static uint64_t shared_guard(const struct vm_tree *tree, uint32_t number)
 {
 	for (uint32_t i = 0; i < tree->n_vms; i++) {
@@ -43,16 +43,16 @@ static uint64_t shared_guard(const struct vm_tree *tree, uint32_t number)
 	return 0;
 }
 
-/* What there is to place VMs in. */
+/* The memory for VMs, and the state of placing them in it. */
 struct room {
 	const struct vm_tree *tree;
 	const struct vm_limits *limits;
-	uint32_t placed; /* VMs before this one have their memory */
-	uint32_t shared; /* shared memory before this one has its place */
-	uint64_t guard;  /* behind the memory of this one */
+	uint32_t placed; /* VMs below this index have their memory */
+	uint32_t shared; /* shared memory below this index has its memory */
+	uint64_t guard;  /* bytes after the piece being placed that must stay free */
 };
 
-/* The same as taken_until(), for one piece that is followed by bytes that have to be nobody's. */
+/* Like taken_until(), for one piece, which needs `guard` free bytes after it. */
 static uint64_t taken_by(const struct room *room, uint64_t from, uint64_t size,
                          const struct vm_range *taken, uint64_t guard)
 {
@@ -64,8 +64,8 @@ static uint64_t taken_by(const struct room *room, uint64_t from, uint64_t size,
 	return 0;
 }
 
-/* Returns where it may go on behind the first piece that is in the way of [from, from + size), or
- * 0. */
+/* Returns the end of the first piece in the way of [from, from + size), where the search continues,
+ * or 0 if there is none. */
 static uint64_t taken_until(const struct room *room, uint64_t from, uint64_t size)
 {
 	const struct vm_tree *tree = room->tree;
@@ -73,7 +73,7 @@ static uint64_t taken_until(const struct room *room, uint64_t from, uint64_t siz
 	uint64_t end;
 
 	if (host_reserved_find(room->limits->host_tree, from, size + room->guard, &kept)) {
-		/* Behind the last step of all addresses is nothing. */
+		/* The last step of the address space has no end: it wraps to 0. */
 		end = ALIGN_UP(kept.range.to, VM_MEMORY_STEP);
 		return end ? end : UINT64_MAX;
 	}
@@ -103,13 +103,14 @@ static uint64_t taken_until(const struct room *room, uint64_t from, uint64_t siz
 	return 0;
 }
 
-/* Returns whether there is one free range of this size in another one; *at is the lowest one. */
+/* Finds a free range of this size in another range; *at is the lowest one. Returns false if there
+ * is none. */
 static bool find_free_in(const struct room *room, const struct vm_range *range, uint64_t size,
                          uint64_t *at)
 {
 	uint64_t end;
 
-	/* Each round passes a piece, and comes to none twice. */
+	/* Each iteration passes a piece, and none is passed twice. */
 	for (*at = range->from; *at <= range->to && size + room->guard <= range->to - *at;
 	     *at = end) {
 		end = taken_until(room, *at, size);
@@ -119,7 +120,7 @@ static bool find_free_in(const struct room *room, const struct vm_range *range, 
 	return false;
 }
 
-/* The same in all that is for VMs. */
+/* The same in all memory for VMs. */
 static bool find_free(const struct room *room, uint64_t size, uint64_t *at)
 {
 	const struct vm_guests *guests = &room->limits->guests;
@@ -131,12 +132,12 @@ static bool find_free(const struct room *room, uint64_t size, uint64_t *at)
 	return false;
 }
 
-/* Returns the bytes of the largest free range in another one. */
+/* Returns the size of the largest free range in another range, in bytes. */
 static uint64_t largest_in(const struct room *room, const struct vm_range *range)
 {
 	uint64_t low = 0, high = (range->to - range->from) / VM_MEMORY_STEP, at;
 
-	/* What holds one size holds each smaller one. */
+	/* If one size fits, each smaller size fits. */
 	while (low < high) {
 		uint64_t steps = low + (high - low + 1) / 2;
 
@@ -148,7 +149,7 @@ static uint64_t largest_in(const struct room *room, const struct vm_range *range
 	return low * VM_MEMORY_STEP;
 }
 
-/* The same in all that is for VMs. */
+/* The same in all memory for VMs. */
 static uint64_t largest_free(const struct room *room)
 {
 	const struct vm_guests *guests = &room->limits->guests;
@@ -217,18 +218,18 @@ static uint64_t free_from(const struct room *room, uint64_t from, uint64_t to)
 		end_at(from, &to, tree->shared[i].host_base,
 		       tree->shared[i].host_base + vm_shared_room(&tree->shared[i]) +
 		           shared_guard(tree, i));
-	/* Each round comes nearer. */
+	/* Each iteration reduces `to`. */
 	while (from < to && host_reserved_find(room->limits->host_tree, from, to - from, &kept))
 		end_at(from, &to, kept.range.from, kept.range.to);
 	return to - from;
 }
 
-/* Returns how many bytes of a range for VMs are nobody's. */
+/* Returns how many bytes of a range for VMs are free. */
 static uint64_t free_in(const struct room *room, const struct vm_range *range)
 {
 	uint64_t sum = 0, size;
 
-	/* Each round passes a free range, or a piece. */
+	/* Each iteration passes a free range, or a piece. */
 	for (uint64_t at = range->from; at < range->to;) {
 		size = free_from(room, at, range->to);
 		sum += size;

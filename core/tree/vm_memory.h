@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which memory of the host a VM has, and where the VM sees it. Tally at boot and tools/vm-check
- * decide it here.
+ * Chooses the host memory of each VM, and its guest addresses. Tally at boot and tools/vm-check
+ * share this code.
  */
 #ifndef CORE_TREE_VM_MEMORY_H
 #define CORE_TREE_VM_MEMORY_H
@@ -13,32 +13,32 @@ struct vm_piece {
 	uint64_t guest, host, size;
 };
 
-/* Returns the piece with this number; their addresses ascend. size 0: there are not so many. */
+/* Returns the piece with this number; their addresses ascend. size is 0 if there are fewer. */
 struct vm_piece vm_piece(const struct vm_config *vm, uint32_t number);
 
 /*
- * Returns how many bytes behind each piece of a VM's memory have to be nobody's. A VM with PCI
- * functions needs some: QEMU (10.0) asks the IOMMU for the first byte of an access of virtio to a
- * ring, and goes on behind the page without asking.
+ * Returns how many bytes after each piece of a VM's memory must belong to no VM. A VM with PCI
+ * functions needs some: QEMU (10.0) translates only the first byte of an access of virtio to a ring
+ * by the IOMMU, and continues past the end of the page without translation.
  */
 uint64_t vm_guard(const struct vm_config *vm);
 
 /*
- * Gives host memory to the VMs that have not chosen theirs, one after the other: the lowest that is
- * left, is not kept by the host's tree, and holds all of it in one piece. Returns false if there is
- * none for the VM *which; the largest piece that is left has *largest bytes.
+ * Gives host memory to the VMs that have not chosen theirs, one after the other: the lowest free
+ * range that holds all of it in one piece and that the host's tree does not reserve. Returns false
+ * if there is none for the VM *which; the largest free piece has *largest bytes.
  */
 bool vm_place_memory(struct vm_tree *tree, const struct vm_limits *limits, uint32_t *which,
                      uint64_t *largest);
 
-/* Returns how many bytes of the host's memory it takes: whole steps. */
+/* Returns the host memory that shared memory takes, in bytes: whole steps. */
 uint64_t vm_shared_room(const struct vm_shared *shared);
 
-/* The same for shared memory, when all VMs have theirs; *which is its number. */
+/* The same for shared memory, after all VMs have theirs; *which is its number. */
 bool vm_place_shared(struct vm_tree *tree, const struct vm_limits *limits, uint32_t *which,
                      uint64_t *largest);
 
-/* What lies in a bank of RAM, when all have theirs. A VM may lie in several. */
+/* The use of a bank of RAM, after all memory is placed. A VM may be in several banks. */
 struct vm_bank_use {
 	bool tally;
 	uint32_t vms, shared;

@@ -15,7 +15,7 @@ static bool overlaps(uint64_t base, uint64_t size, const struct vm_range *range)
 	       vm_ranges_overlap(base, size, range->from, range->to - range->from);
 }
 
-/* A piece that is in RAM, but not for VMs, or not where a VM can see it. */
+/* Refuses a piece in RAM that is not for VMs, or at addresses that a VM cannot have. */
 static bool check_free(const struct vm_blob *b, int node, const struct vm_limits *limits,
                        const struct vm_config *vm, uint64_t base, uint64_t size)
 {
@@ -122,8 +122,8 @@ static bool check_others(const struct vm_blob *b, int node, const struct vm_tree
 	return true;
 }
 
-/* Puts a piece where its address belongs. Those that touch become one, so that what the VM sees as
- * one piece is one. */
+/* Inserts a piece in the order of addresses. Pieces that touch are joined, so that memory that is
+ * contiguous for the VM is one piece. */
 static bool add_piece(const struct vm_blob *b, int node, struct vm_config *vm, uint64_t base,
                       uint64_t size)
 {
@@ -221,7 +221,8 @@ bool vm_parse_memory(const struct vm_blob *b, int node, const struct vm_prop *pr
 	return true;
 }
 
-/* Returns what lies right behind chosen memory of a VM with PCI functions. NULL: nothing does. */
+/* Returns what follows chosen memory of a VM with PCI functions within its guard, or NULL if it is
+ * free. */
 static const char *behind(const struct vm_limits *limits, const struct vm_tree *tree, uint64_t end,
                           uint64_t guard)
 {

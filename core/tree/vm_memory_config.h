@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The properties about a VM's memory. For the parser only. */
+/* The properties of a VM's memory. For the parser only. */
 #ifndef CORE_TREE_VM_MEMORY_CONFIG_H
 #define CORE_TREE_VM_MEMORY_CONFIG_H
 
@@ -11,15 +11,15 @@ enum { MEMORY_SIZE, MEMORY_AT, VM_MEMORY_PROPS };
 #define VM_MEMORY_PROP_NAMES "memory", "memory-at"
 
 /*
- * Parses these properties of a VM. The tree has the VMs before it. Host memory is known only if the
- * VM has chosen it. Returns false after the refusal is filled in.
+ * Parses these properties of a VM. The tree has the earlier VMs. Host memory is set only if the VM
+ * has chosen it. Returns false after the refusal is filled in.
  */
 bool vm_parse_memory(const struct vm_blob *b, int node, const struct vm_prop *props,
                      const struct vm_limits *limits, const struct vm_tree *tree,
                      struct vm_config *vm);
 
-/* Gives the other VMs theirs, when all are parsed. vms is the node /vms. Returns false after the
- * refusal is filled in. */
+/* Gives host memory to the other VMs, after all are parsed. vms is the node /vms. Returns false
+ * after the refusal is filled in. */
 bool vm_check_room(const struct vm_blob *b, int vms, const struct vm_limits *limits,
                    struct vm_tree *tree);
 

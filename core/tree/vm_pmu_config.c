@@ -78,8 +78,8 @@ bool vm_parse_pmu(const struct vm_blob *b, int node, const struct vm_prop *props
 	                    "is not \"on\" or \"off\"", &vm->pmu_idle_cycles))
 		return false;
 	/*
-	 * Linux (up to 7.2 at least) loses counts if it has both. So a VM has both only if the tree
-	 * asks for both.
+	 * By default not both: Linux (up to 7.2 at least) loses counts if it has both. A tree can
+	 * ask for both.
 	 */
 	vm->pmu_overflow = !vm->pmu_snapshot;
 	if (!vm_read_choice(b, node, &props[PMU_OVERFLOW], "on", "off", "is not \"on\" or \"off\"",
@@ -104,7 +104,7 @@ bool vm_parse_pmu(const struct vm_blob *b, int node, const struct vm_prop *props
 }
 
 /*
- * Returns the harts on which others than vcpu v of the VM may run: vcpus of other VMs and, if
+ * Returns the harts on which vcpus other than vcpu v of the VM may run: vcpus of other VMs and, if
  * `own`, other vcpus of this VM.
  */
 static uint64_t harts_of_others(const struct vm_tree *tree, uint32_t vm, uint32_t v, bool own)

@@ -24,15 +24,15 @@ enum {
 	    "pmu-freeze", "pmu-idle-cycles", "pmu-overflow", "pmu-overflow-limit"
 
 /*
- * Sets the pmu members of *vm, which are zero. props has VM_PMU_PROPS entries. s is what the node
- * /pmu of the tree says, NULL without it.
+ * Sets the pmu members of *vm, which are zero. props has VM_PMU_PROPS entries. s is the node /pmu
+ * of the tree, or NULL without it.
  */
 bool vm_parse_pmu(const struct vm_blob *b, int node, const struct vm_prop *props,
                   const struct vm_limits *limits, const struct selectors *s, struct vm_config *vm);
 
 /*
- * Refuses a VM with a property that needs harts of its own if it shares them. The children of node
- * `vms` are the VMs of the tree, and all of them are parsed.
+ * Refuses a VM that shares its harts and has a property that needs exclusive harts. The children of
+ * node `vms` are the VMs of the tree, and all of them are parsed.
  */
 bool vm_check_alone(const struct vm_blob *b, int vms, const struct vm_harts *harts,
                     const struct vm_tree *tree);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parser stops at the first refusal, so that it never goes on with what is wrong. Here the
- * refused property, or the node if it has no such property, is taken out of the blob, and the rest
- * is parsed from the beginning.
+ * The parser stops at the first refusal, so that it never uses refused input. Here the refused
+ * property, or the node if it has no such property, is removed from the blob, and the rest is
+ * parsed from the beginning.
  *
- * That may cause refusals that the tree did not deserve: a property that others need is missing
- * now, or a VM that others name. Those are not told.
+ * That may cause refusals that the tree did not deserve: another property needs the removed one, or
+ * a VM refers to the removed VM. Those are not reported.
  */
 #include "core/tree/vm_refusals.h"
 
@@ -17,13 +17,13 @@
 
 #define CODE(name) (UINT64_C(1) << VM_REFUSED_##name)
 
-/* Refusals of a value by itself. Nothing that was taken out can cause them. */
+/* Refusals of a value by itself. No removal can cause them. */
 #define OF_ITSELF                                                                                  \
 	(CODE(BLOB) | CODE(COMPATIBLE) | CODE(UNKNOWN_NODE) | CODE(UNKNOWN_PROPERTY) |             \
 	 CODE(DUPLICATE) | CODE(SIZE) | CODE(STRING) | CODE(VALUE) | CODE(TOO_MANY) |              \
 	 CODE(MEMORY) | CODE(MEMORY_RAM) | CODE(HART) | CODE(COUNTER) | CODE(EVENT) |              \
 	 CODE(EMPTY_IMAGE) | CODE(KERNEL_FILE) | CODE(IMAGE_HEADER) | CODE(RESTARTS))
-/* Refusals of a reference, or for what others have. What others need, taken out, can cause them. */
+/* Refusals of a reference, or because of what others have. Removing that can cause them. */
 #define OF_OTHERS                                                                                  \
 	(CODE(NAME) | CODE(NO_VM) | CODE(NO_VCPU) | CODE(PHANDLE) | CODE(MISSING_NODE) |           \
 	 CODE(SHARED) | CODE(REGISTERS) | CODE(INTERRUPT) | CODE(BELL))
@@ -33,15 +33,15 @@
 struct search {
 	void *blob;
 	const struct vm_limits *limits;
-	bool others; /* what others need was taken out, or changed */
+	bool others; /* a removal or change has affected what others need */
 	uint32_t n;
 	struct {
 		int node;
 		const char *property;
-	} steps[VM_REFUSAL_STEPS]; /* refusals so far, told or not */
+	} steps[VM_REFUSAL_STEPS]; /* refusals so far, reported or not */
 };
 
-/* Returns the offset behind a node, or behind what was one. */
+/* Returns the offset after a node, which may be blank now. */
 static int end_of(const void *blob, int node)
 {
 	int depth = 0;
@@ -54,7 +54,7 @@ static int end_of(const void *blob, int node)
 	return node;
 }
 
-/* Whether this very property, or a property that it has not, was refused before. */
+/* Whether this very property, present or missing, was refused before. */
 static bool is_again(const struct search *s, const struct vm_refusal *why)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
@@ -83,13 +83,13 @@ static bool is_caused(const struct search *s, const struct vm_refusal *why)
 {
 	uint64_t code = UINT64_C(1) << why->code;
 
-	/* A name that is none is no reference. */
+	/* An invalid name is refused by itself, not as a reference. */
 	if (code & OF_ITSELF || (code == CODE(NAME) && !why->name[0]))
 		return false;
 	return code & OF_OTHERS ? s->others : is_related(s, why->at);
 }
 
-/* Properties to which others refer, or by which they have something. */
+/* Whether other nodes refer to the property, or depend on it. */
 static bool is_needed(const char *name)
 {
 	static const char *const names[] = {"phandle", "interrupts", "harts", "bell"};
@@ -101,13 +101,13 @@ static bool is_needed(const char *name)
 	return false;
 }
 
-/* The blob, which libfdt knows as constant. */
+/* Returns a writable pointer into the blob, which libfdt has as const. */
 static uint8_t *bytes_at(const struct search *s, int offset)
 {
 	return (uint8_t *)(uintptr_t)fdt_offset_ptr(s->blob, offset, 0);
 }
 
-/* Overwrites a part of the blob's structure with what every reader skips. */
+/* Overwrites a part of the blob's structure with tags that every reader skips. */
 static void blank(const struct search *s, int from, int to)
 {
 	const fdt32_t nop = cpu_to_fdt32(FDT_NOP);
@@ -116,9 +116,9 @@ static void blank(const struct search *s, int from, int to)
 		memcpy(bytes_at(s, from), &nop, sizeof(nop));
 }
 
-/* Gives a property without which its node cannot be parsed a value that is never refused, or only
+/* Replaces the value of a property that its node must have by one that is never refused, or only
  * because of others: the first hart, the least memory. Returns how many bytes the property takes
- * then; 0: it has no such value, or no room for it. */
+ * then, or 0 if there is no such value, or no room for it. */
 static int make_neutral(struct search *s, int at, const char *name, int size)
 {
 	int length = strcmp(name, "memory") == 0 ? 8 : strcmp(name, "harts") == 0 ? 4 : 0;
@@ -137,7 +137,8 @@ static int make_neutral(struct search *s, int at, const char *name, int size)
 	return PROP_BYTES + length;
 }
 
-/* Takes out what was refused. Returns false if nothing is left that could be parsed without it. */
+/* Removes the refused property or node. Returns false if nothing is left that could be parsed
+ * without it. */
 static bool take_out(struct search *s, const struct vm_refusal *why, bool again)
 {
 	const char *name;

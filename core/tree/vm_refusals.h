@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All that is refused in a VM tree, not only the first. */
+/* Reports all refusals of a VM tree, not only the first. */
 #ifndef CORE_TREE_VM_REFUSALS_H
 #define CORE_TREE_VM_REFUSALS_H
 
 #include "core/host/vm_config.h"
 
-/* Refusals that are told one by one. */
+/* Refusals that are reported one by one. */
 #define VM_REFUSALS_TOLD 20U
 
 /*
- * Tells each refusal of a tree that vm_config_parse() refused with the same arguments, the first
- * VM_REFUSALS_TOLD of them, and then in one more line how many there are beside these. What is only
- * refused because of another refusal is left out, and in doubt what may be.
+ * Reports each refusal of a tree that vm_config_parse() refused with the same arguments: the first
+ * VM_REFUSALS_TOLD of them, and then, in one more line, the number of the others. A refusal that
+ * is, or may be, only a consequence of another one is left out.
  *
- * It takes out what was refused and parses again, so the blob is changed: it must be writable. The
+ * It removes what was refused and parses again, so the blob is changed: it must be writable. The
  * time is linear in the size of the blob's structure, times VM_REFUSAL_STEPS at most.
  */
 #define VM_REFUSAL_STEPS 96U

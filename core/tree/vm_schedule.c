@@ -23,7 +23,7 @@ static uint32_t vm_named(const struct vm_tree *tree, const char *name)
 	return i;
 }
 
-/* The name is "hart" and its id in decimal. */
+/* The node's name is "hart" and the hart's id in decimal. */
 static bool parse_hart(const struct vm_blob *b, int node, const struct vm_limits *limits,
                        const struct vm_tree *tree, struct vm_schedule *s)
 {
@@ -61,7 +61,7 @@ static bool parse_frame(const struct vm_blob *b, int node, const struct vm_prop 
 	return true;
 }
 
-/* Which vcpus of the VM have the window: all that are on the hart, or one. */
+/* Parses the vcpus that have the window: all of the VM's on this hart, or one. */
 static bool parse_whose(const struct vm_blob *b, int node, const struct vm_prop *props,
                         const struct vm_tree *tree, const struct vm_schedule *s,
                         struct vm_window_of *w)
@@ -119,7 +119,7 @@ static bool parse_window(const struct vm_blob *b, int node, const struct vm_tree
 		return vm_refuse_numbers(b, VM_REFUSED_VALUE, node, "length-us",
 		                         "the window ends at # us, behind the frame of # us",
 		                         (uint64_t)w->start_us + w->length_us, s->frame_us);
-	/* That of the first window may lie at the end of the frame before. */
+	/* The guard of the first window may lie at the end of the frame before. */
 	if (before && w->guard_us > w->start_us - free_from)
 		return vm_refuse_numbers(b, VM_REFUSED_OVERLAP, node, "guard-us",
 		                         "# us are more than the # us since the window before it",

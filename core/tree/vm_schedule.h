@@ -6,7 +6,7 @@
 #include "core/host/vm_config.h"
 #include "core/host/vm_props.h"
 
-/* Parses the node, when all VMs are parsed, and checks that each vcpu of these harts has time.
+/* Parses the node, after all VMs are parsed, and checks that each vcpu of these harts has time.
  * Returns false after the refusal is filled in. */
 bool vm_parse_schedules(const struct vm_blob *b, int node, int vms, const struct vm_limits *limits,
                         struct vm_tree *tree);

@@ -23,7 +23,7 @@ uint32_t vm_slack_us(const struct vm_schedule *s)
 	return s->frame_us - taken;
 }
 
-/* What is left of the frame before a window and its guard. */
+/* Returns the slack before a window and its guard. */
 static uint32_t gap(const struct vm_schedule *s, uint32_t i)
 {
 	const struct vm_window_of *w = &s->windows[i];
@@ -41,11 +41,11 @@ static bool has_window(const struct vm_schedule *s, uint32_t vm, uint32_t vcpu)
 	return false;
 }
 
-/* When a vcpu has had the hart, from the beginning of the first of two frames on. */
+/* When a vcpu has had the hart, since the beginning of the first of two frames. */
 struct presence {
-	uint32_t since; /* us; the end of its last time */
+	uint32_t since; /* us; when it last lost the hart */
 	bool begun;
-	uint32_t longest; /* between two */
+	uint32_t longest; /* us; the longest time without the hart */
 };
 
 static void has_time(struct presence *p, uint32_t from, uint32_t to)
@@ -58,7 +58,7 @@ static void has_time(struct presence *p, uint32_t from, uint32_t to)
 	p->begun = true;
 }
 
-/* Returns for how many microseconds at most a vcpu with windows or slack has neither. */
+/* Returns the longest time between windows or pieces of slack of a vcpu, in microseconds. */
 static uint32_t longest_absence(const struct vm_schedule *s, uint32_t vm, uint32_t vcpu)
 {
 	struct presence p = {0};
@@ -78,13 +78,13 @@ static uint32_t longest_absence(const struct vm_schedule *s, uint32_t vm, uint32
 	return p.longest;
 }
 
-/* It has failed if it did not ring for so long, and it cannot ring while it is away. */
+/* A guest cannot ring while it is away, so heartbeat-ms must be longer than that. */
 static bool check_heartbeat(const struct vm_blob *b, int node, const struct vm_tree *tree,
                             const struct vm_schedule *s, uint32_t vm)
 {
 	const struct vm_config *config = &tree->vms[vm];
 
-	/* Another vcpu may ring. */
+	/* With several vcpus, another one may ring. */
 	if (!config->heartbeat_ms || config->n_vcpus > 1 || !(vm_vcpus_on(config, s->hart) & 1) ||
 	    config->heartbeat_ms * UINT64_C(1000) > longest_absence(s, vm, 0))
 		return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must hold of schedules together with the VMs. For the parser only. */
+/* Checks of schedules together with the VMs. For the parser only. */
 #ifndef CORE_TREE_VM_SCHEDULE_CHECK_H
 #define CORE_TREE_VM_SCHEDULE_CHECK_H
 

@@ -19,7 +19,7 @@ static const char *const shared_props[SHARED_PROPS] = {"size"};
 enum { USER_AT, USER_ACCESS, USER_BELL, USER_PROPS = USER_BELL + VM_BELL_PROPS };
 static const char *const user_props[USER_PROPS] = {"at", "access", VM_BELL_PROP_NAMES};
 
-/* A VM's place for shared memory that is being checked. */
+/* The place of shared memory in a VM, while it is checked. */
 struct place {
 	const struct vm_blob *b;
 	int node;
@@ -42,7 +42,7 @@ static bool refuse(const struct place *p, enum vm_refusal_code code, const char 
 	                      (ull)where);
 }
 
-/* BARs are found at boot, but never outside the windows of the host's bridge. */
+/* BARs get their addresses at boot, but always inside the windows of the host's bridge. */
 static bool check_pci(const struct place *p)
 {
 	struct host_bridge bridge;
@@ -76,7 +76,7 @@ static bool check_devices(const struct place *p)
 	return true;
 }
 
-/* What the VM has elsewhere has to stay where it is. */
+/* Refuses a place that covers something else of the VM. */
 static bool check_place(const struct place *p)
 {
 	uint64_t chip;
@@ -109,7 +109,7 @@ static bool check_place(const struct place *p)
 	return check_pci(p) && check_devices(p);
 }
 
-/* A VM can make what it reads its page table. */
+/* A VM can use read-only memory as a page table, in which some harts set A and D. */
 static bool check_read_only(const struct place *p)
 {
 	for (uint32_t hart = 0; hart < p->limits->harts.n; hart++) {
@@ -197,7 +197,7 @@ static bool parse_size(const struct vm_blob *b, int node, const struct vm_prop *
 		taken += tree->vms[i].memory;
 	for (uint32_t i = 0; i < tree->n_shared; i++)
 		taken += vm_shared_room(&tree->shared[i]);
-	/* `all` and `taken` are multiples of the step. */
+	/* This cannot wrap: `all` and `taken` are multiples of the step. */
 	if (taken > all || size > all - taken)
 		return vm_refuse_numbers(
 		    b, VM_REFUSED_MEMORY_SUM, node, prop->name,

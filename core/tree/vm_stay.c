@@ -2,21 +2,21 @@
 #include "core/tree/vm_stay.h"
 
 /*
- * Instructions, measured under QEMU's -icount, and rounded up. In brackets: by which test, and the
- * most that it has seen.
+ * Instructions, measured under QEMU's -icount, and rounded up. In brackets: the test, and the
+ * highest value that it has measured.
  *
- * PIECE: the dearest piece of work: a line about a vcpu that ended (test_longest_stay: 11,910, and
+ * PIECE: the longest piece of work: a line about a vcpu that ended (test_longest_stay: 11,910, and
  *   it asserts this figure).
  * WAKE: a sleeping vcpu whose timer has expired (test_late_windows: 190).
- * TURN: exit, look and the turn to a window, of no vcpu (690).
- * LEAVE, COME: each vcpu that a turn takes off the hart or brings (6,304 of 58; 10,664 of 58, all
- *   of them asleep).
- * WIRE: each device interrupt of a VM whose vcpus they are (2,278 of nine).
- * SWITCH, COUNTER: a world switch, and more for each counter that is armed in both guests, of at
- *   most COUNTERS: QEMU has no more different events (test_bench_switch: armed-1 and armed-2 are
- *   4,268 and 6,580 with sbi, and on OpenSBI 1.9 4,407 and 7,001; 1,008 and 1,281 with ssccfg).
+ * TURN: exit, look and the change to a window, without vcpus (690).
+ * LEAVE, COME: each vcpu that the change takes off the hart or makes ready (6,304 for 58; 10,664
+ *   for 58, all of them asleep).
+ * WIRE: each device interrupt of the VMs of these vcpus (2,278 for nine).
+ * SWITCH, COUNTER: a world switch, and the addition for each counter that is armed in both guests,
+ *   for at most COUNTERS: QEMU has no more different events (test_bench_switch: armed-1 and armed-2
+ *   are 4,268 and 6,580 with sbi, and on OpenSBI 1.9 4,407 and 7,001; 1,008 and 1,281 with ssccfg).
  *   Overflows that wait have their own stays (core/vcpu/hart_flags.h), or are set by the switch
- *   (test_overflows_that_stand: 9,804 of five, all of the stay).
+ *   (test_overflows_that_stand: 9,804 for five, for the whole stay).
  */
 #define PIECE    13000U
 #define WAKE     200U
@@ -29,7 +29,7 @@ static const struct {
 	uint32_t base, counter;
 } switches[2] = {{2450, 2280}, {740, 280}}; /* sbi, ssccfg */
 
-/* A hart is taken to execute so many instructions in a microsecond. */
+/* Assumed speed of a hart: it executes this many instructions in a microsecond. */
 #define INSNS_A_US 1000U
 
 static __attribute__((noinline)) uint32_t count(uint64_t mask)
@@ -41,8 +41,8 @@ static __attribute__((noinline)) uint32_t count(uint64_t mask)
 	return n;
 }
 
-/* Of VMs with a PLIC; an AIA's follow no window. Without the host's tree, and of a PCI function, no
- * interrupts are known: one each. */
+/* Returns the device interrupts of a VM with a PLIC; those of an AIA follow no windows. Without the
+ * host's tree, and for a PCI function, one is assumed. */
 static uint32_t wires(const struct vm_config *vm)
 {
 	uint32_t n = 0;
@@ -80,7 +80,7 @@ void vm_stay_bounds(const struct vm_tree *tree, struct vm_schedule *s, bool sscc
 	}
 	turn = VM_STAY_YOUNG + TURN + WAKE * (all < VM_STAY_WAKES ? all : VM_STAY_WAKES) +
 	       WIRE * wired + switches[ssccfg].base + switches[ssccfg].counter * live;
-	/* The end of a window brings more vcpus than its beginning. */
+	/* More vcpus become ready at the end of a window than at its beginning. */
 	s->longest_stay = turn + LEAVE * window + COME * all;
 	if (s->longest_stay < VM_LONGEST_STAY)
 		s->longest_stay = VM_LONGEST_STAY;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The properties that concern how vcpus share a hart. For the parser only. */
+/* The properties for sharing a hart among vcpus. For the parser only. */
 #ifndef CORE_TREE_VM_TURNS_H
 #define CORE_TREE_VM_TURNS_H
 
@@ -13,8 +13,8 @@ enum { TURN_LOOK, TURN_SHARE, VM_TURN_PROPS };
 bool vm_parse_turn(const struct vm_blob *b, int node, const struct vm_prop *turn,
                    struct vm_tree *tree);
 
-/* Sets no_look, share and turn_us of *vm, where a share is turn_us. props has VM_TURN_PROPS
- * entries. Who else may run on the VM's harts is not known yet: vm_check_alone(). */
+/* Sets no_look, share and turn_us of *vm; a share of 1 is turn_us. props has VM_TURN_PROPS entries.
+ * The other vcpus on the VM's harts are not known yet: vm_check_alone() checks them. */
 bool vm_parse_turns(const struct vm_blob *b, int node, const struct vm_prop *props,
                     uint32_t turn_us, struct vm_config *vm);
 

@@ -40,7 +40,7 @@ static void offer_pmu(struct vm *vm)
 	}
 }
 
-/* Nobody waits for the ring of other VMs, and they are told. */
+/* A VM without heartbeat-ms gets NOT_SUPPORTED for RING. */
 static void offer_tally(struct vm *vm)
 {
 	struct vsbi_slot *slot = offer(vm, &vsbi_tally);
@@ -49,7 +49,7 @@ static void offer_tally(struct vm *vm)
 		slot->fn[SBI_TALLY_RING] = vsbi_not_supported;
 }
 
-/* switch.S looks a call up in vcpu->ctx.calls by itself. */
+/* switch.S looks up calls in vcpu->ctx.calls by itself. */
 _Static_assert(offsetof(struct vsbi_slot, eid) == 0 && offsetof(struct vsbi_slot, fn) == 8 &&
                    sizeof(struct vsbi_slot) == 1 << 7,
                "what switch.S knows of the slots");
@@ -58,7 +58,7 @@ void vsbi_init(struct vm *vm)
 {
 	struct vsbi_slot *time, *ipi;
 
-	/* An empty slot has id 0, and slot 0 is that id's, which is of the legacy SBI. */
+	/* Slot 0 must stay empty: an empty slot has id 0, which is an id of the legacy SBI. */
 	(void)offer(vm, &(struct vsbi_slot){0});
 	(void)offer(vm, &vsbi_base);
 	time = offer(vm, &vsbi_time);

@@ -11,17 +11,17 @@
 #include "core/vcpu/vcpu.h"
 #include "core/vcpu/vsbi_slot.h"
 
-/* The functions that there are; the others are NULL. */
+/* The functions that exist; the others are NULL. */
 extern const struct vsbi_slot vsbi_base, vsbi_time, vsbi_ipi, vsbi_rfence, vsbi_hsm, vsbi_srst,
     vsbi_dbcn, vsbi_pmu, vsbi_tally;
 
-/* Any function of vsbi_pmu, for a guest that reads the hart's scountovf. */
+/* Replaces any function of vsbi_pmu, for a guest that reads the hart's scountovf. */
 VSBI_FN(vsbi_pmu_hart_flags);
 VSBI_FN(vsbi_pmu_config_shown);
 VSBI_FN(vsbi_pmu_start_shown);
 VSBI_FN(vsbi_pmu_stop_shown);
 
-/* Instead of the functions of vsbi_time and vsbi_ipi, for a guest with an AIA. */
+/* Replace the functions of vsbi_time and vsbi_ipi, for a guest with an AIA. */
 VSBI_FN(vsbi_set_timer_aia);
 VSBI_FN(vsbi_send_ipi_aia);
 

@@ -66,7 +66,7 @@ const struct vsbi_slot vsbi_base = {
         },
 };
 
-/* Without Sstc. Not inlined: with it set_timer() then copies nothing for this. */
+/* Without Sstc. Not inlined, so that with Sstc set_timer() copies nothing for it. */
 static __attribute__((noinline)) vsbi_ret set_own_timer(uint64_t at)
 {
 	struct vcpu *vcpu = this_vcpu();
@@ -74,7 +74,7 @@ static __attribute__((noinline)) vsbi_ret set_own_timer(uint64_t at)
 	uint64_t guest_now = now + vcpu->vm->htimedelta;
 
 	vcpu_set_virq(vcpu, IRQ_VSTI, at <= guest_now);
-	/* A value that no host time reaches before the counter wraps means never. */
+	/* A time that the counter cannot reach before it wraps means never. */
 	vcpu->timer =
 	    at <= guest_now || at - guest_now > ~0UL - now ? ~0UL : now + (at - guest_now);
 	pcpu_resched(vcpu->home);
@@ -121,7 +121,7 @@ static void ipi_one(struct vcpu *self, struct vcpu *target, uint64_t arg)
 	}
 }
 
-/* Not inlined: an IPI to oneself then needs no stack. */
+/* Not inlined, so that an IPI to the caller itself needs no stack. */
 static __attribute__((noinline)) vsbi_ret ipi_all(uint64_t hart_mask, uint64_t hart_mask_base)
 {
 	if (!vsbi_for_each_hart(this_vcpu(), hart_mask, hart_mask_base, ipi_one, 0))
@@ -135,7 +135,7 @@ static VSBI_FN(send_ipi)
 
 	if (a1 > vcpu->id || BIT(vcpu->id) >> a1 != a0)
 		return ipi_all(a0, a1);
-	/* ipi_one() for oneself: what guests with one vcpu do. */
+	/* ipi_one() for the caller itself: the common case of guests with one vcpu. */
 	vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_IPI_SENT);
 	vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_IPI_RECEIVED);
 	csr_set(CSR_HVIP, BIT(IRQ_VSSI));
@@ -147,7 +147,7 @@ VSBI_FN(vsbi_send_ipi_aia)
 	vsbi_ret ret = send_ipi(a0, a1, a2, a3, a4, a5, fid, eid);
 	struct pcpu *pcpu = this_pcpu();
 
-	/* It may be for oneself. */
+	/* The IPI may be for the caller itself. */
 	if (pcpu->unmask_traps)
 		pcpu_resched(pcpu);
 	return ret;

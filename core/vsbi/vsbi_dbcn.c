@@ -12,7 +12,7 @@
  * returns fewer bytes than requested. */
 #define DBCN_MAX_BYTES 32UL
 
-/* Writes the first of n > 0 bytes, and returns how many. */
+/* Writes the first bytes of n > 0, and returns how many. */
 static uint64_t write_some(const struct vm *vm, const char *memory, uint64_t n)
 {
 	char bytes[DBCN_MAX_BYTES];
@@ -33,15 +33,15 @@ static bool write_more(struct vcpu *vcpu)
 	return call->left;
 }
 
-/* Has a read or a write, whose arguments these are, an answer already? No byte lies outside its
- * memory. high: the upper half of an address of more than 64 bits. */
+/* Whether the result of a read or write follows from these arguments: 0 bytes succeed at any
+ * address. high: the upper half of an address of more than 64 bits, which is invalid. */
 static bool is_answered(uint64_t n, uint64_t high, vsbi_ret *ret)
 {
 	*ret = vsbi_result(n ? SBI_ERR_INVALID_PARAM : SBI_SUCCESS, 0);
 	return !n || high;
 }
 
-/* The console takes all there is, so a write is never partial. */
+/* The console takes all bytes, so a write is never partial. */
 static VSBI_FN(console_write)
 {
 	struct vcpu *vcpu = this_vcpu();
@@ -75,7 +75,7 @@ static VSBI_FN(console_read)
 	memory = guest_mem(vm, (gpa_t){a1}, a0);
 	if (!memory)
 		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
-	/* What was typed waits in the UART's FIFO, register 0, while LSR (5) says so. */
+	/* Typed bytes are in the UART's FIFO: register 0 has the next one while LSR (5) says so. */
 	spin_lock(&vm->devices);
 	while (done < n && (vuart_read(&vm->uart, 5) & 1))
 		memory[done++] = (char)vuart_read(&vm->uart, 0);

@@ -3,7 +3,7 @@
 #include "core/vcpu/hart_flags.h"
 #include "core/vsbi/vsbi.h"
 
-/* Takes and returns the result of a call, so that those who call it need not save it. */
+/* Takes and returns the result of a call, so that the callers need not save it. */
 static __attribute__((noinline)) vsbi_ret show(vsbi_ret ret)
 {
 	hart_flags_show(this_vcpu(), false);
@@ -30,7 +30,7 @@ VSBI_FN(vsbi_pmu_start_shown)
 	return this_vcpu()->flags_in_calls ? show(ret) : ret;
 }
 
-/* RESET drops OF. */
+/* RESET clears OF, so it is shown again. */
 VSBI_FN(vsbi_pmu_stop_shown)
 {
 	vsbi_ret ret = vsbi_pmu.fn[SBI_PMU_COUNTER_STOP](a0, a1, a2, a3, a4, a5, fid, eid);

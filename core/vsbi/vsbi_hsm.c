@@ -48,7 +48,7 @@ static bool all_stopped(const struct vm *vm)
 	return true;
 }
 
-/* Section 9.2. Everything of the vcpu is forgotten, its PMU included. */
+/* Section 9.2. Drops all state of the vcpu, including its PMU. */
 static VSBI_FN(hart_stop)
 {
 	struct vcpu *vcpu = this_vcpu();
@@ -57,8 +57,8 @@ static VSBI_FN(hart_stop)
 	vpmu_reset(&vcpu->pmu);
 	atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STOPPED);
 	sched_off(vcpu);
-	/* No vcpu is left that could start one. If two stop at once, the later one sees the other
-	 * stopped (docs/memory-order.md, "Start"). */
+	/* No vcpu is left that could start another one. If two stop at once, the later one sees the
+	 * other stopped (docs/memory-order.md, "Start"). */
 	if (all_stopped(vcpu->vm))
 		vm_end(vcpu->vm, vcpu, VM_END_ALL_STOPPED, NULL, 0);
 	return vsbi_result(SBI_SUCCESS, 0);
@@ -106,7 +106,7 @@ static VSBI_FN(hart_suspend)
 	csr_clear(CSR_VSSTATUS, SSTATUS_SIE);
 	csr_write(CSR_VSATP, 0);
 	csr_write(CSR_SEPC, pc);
-	/* The return value of this call goes into a0 and a1. */
+	/* The call returns this in a0 and a1. */
 	return vsbi_result((long)vcpu->id, opaque);
 }
 

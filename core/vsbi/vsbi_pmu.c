@@ -29,7 +29,7 @@ static VSBI_FN(get_info)
 static __attribute__((cold, noinline)) bool config_ends(struct vcpu *vcpu, struct sbi_ret ret)
 {
 	if (ret.error == VPMU_AGAIN) {
-		/* Of counters that move, not of the one that the call is to start. */
+		/* For counters that move, not for the one that the call is to start. */
 		hpm_failures_settle(vcpu);
 		return false;
 	}
@@ -38,7 +38,7 @@ static __attribute__((cold, noinline)) bool config_ends(struct vcpu *vcpu, struc
 	return true;
 }
 
-/* One more event moves, or the call ends. The guest's registers still hold the arguments. */
+/* Moves one more event, or ends the call. The guest's registers still hold the arguments. */
 static __attribute__((cold)) bool more_config(struct vcpu *vcpu)
 {
 	uint64_t *a = &vcpu->ctx.x[REG_A0];
@@ -102,7 +102,7 @@ static VSBI_FN(snapshot)
 	return pair(vpmu_snapshot_set_shmem(pmu(), a0, a1, a2));
 }
 
-/* The guest's registers still hold the arguments, except for a1, which holds the progress. */
+/* The guest's registers still hold the arguments, except for a1, which has the progress. */
 static bool more_event_info(struct vcpu *vcpu)
 {
 	uint64_t *a = &vcpu->ctx.x[REG_A0];

@@ -39,7 +39,7 @@ static void fence_one(struct vcpu *self, struct vcpu *target, uint64_t fid)
 	if (fid == SBI_RFENCE_FENCE_I)
 		fence_i();
 	else
-		hfence_vvma_all(); /* the VMID in hgatp; a fence of a range would only be cheaper */
+		hfence_vvma_all(); /* of the VMID in hgatp; fencing a range would only be cheaper */
 }
 
 /*
@@ -63,7 +63,7 @@ static VSBI_FN(remote_fence)
 	return vsbi_result(SBI_SUCCESS, 0);
 }
 
-/* Not the HFENCE functions, which are for hypervisors: guests have no H extension. */
+/* Without the HFENCE functions, which are for hypervisors: guests have no H extension. */
 const struct vsbi_slot vsbi_rfence = {
     .eid = SBI_EXT_RFENCE,
     .fn =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tally's own extension (docs/sbi-tally.md), for VMs to which the VM tree gives something of it. */
+/* Tally's own extension (docs/sbi-tally.md), for VMs to which the VM tree gives a part of it. */
 #include <string.h>
 
 #include "core/vcpu/heart_ring.h"
@@ -10,8 +10,8 @@
 /* A name is two registers, padded with zeros, so that no guest memory is read. */
 _Static_assert(VM_NAME_MAX + 1 == 2 * sizeof(uint64_t), "a name is two registers");
 
-/* Returns the VM of this name if the caller controls it. NULL: it does not, whether there is one.
- */
+/* Returns the VM of this name if the caller controls it, or NULL, whether or not there is such a
+ * VM. */
 static struct vm *controlled(uint64_t name, uint64_t more)
 {
 	const uint64_t wanted[2] = {name, more};
@@ -32,7 +32,7 @@ static VSBI_FN(vsbi_ring)
 
 static VSBI_FN(vsbi_vm_state)
 {
-	/* What docs/sbi-tally.md says, whatever enum vm_state becomes. */
+	/* The numbers of docs/sbi-tally.md, independent of enum vm_state. */
 	static const uint8_t numbers[] = {
 	    [VM_OFF] = 0, [VM_LOADING] = 1, [VM_RUNNING] = 2, [VM_ENDING] = 3, [VM_CLEARING] = 4,
 	};
@@ -41,7 +41,7 @@ static VSBI_FN(vsbi_vm_state)
 
 	if (!vm)
 		return vsbi_result(SBI_ERR_DENIED, 0);
-	/* First, so that a life that is seen to run is counted. */
+	/* Read first, so that a life that is seen to run is also counted. */
 	state = numbers[atomic_load(&vm->state)];
 	return vsbi_result(SBI_SUCCESS, *(const volatile uint64_t *)&vm->life.number << 8 | state);
 }

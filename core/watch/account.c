@@ -6,8 +6,8 @@
 #include "core/watch/port.h"
 #include "core/watch/stays.h"
 
-/* A hart changes an account while the vcpu that has it is there. Which are free is changed while
- * one request of the operator's is served, so by one hart at a time. */
+/* An account is changed only by the home hart of its vcpu. Accounts are allocated and freed while a
+ * request of the operator is served, so by one hart at a time. */
 static struct account *accounts;
 static uint32_t n_accounts;
 static struct account told;
@@ -22,7 +22,7 @@ void account_init(void *(*alloc)(size_t size))
 	account_class_init();
 }
 
-/* The last exit is over, or is looked at. */
+/* Ends the last exit: adds it to the least and most of its row. */
 static void end_exit(struct account *a)
 {
 	struct account_row *row = &a->rows[a->last];
@@ -57,7 +57,7 @@ void account_stay(struct vcpu *vcpu, struct noted_exit *exit, enum vcpu_exit why
 	a->rows[a->last].insns += insns;
 }
 
-/* Not by an assignment of the whole, which would be put together on the stack. */
+/* Row by row: one assignment of the whole would build a copy on the stack. */
 static void clear(struct account *a)
 {
 	for (uint32_t i = 0; i < ACCOUNT_CLASSES; i++)

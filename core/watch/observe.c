@@ -82,7 +82,7 @@ void observer_look(struct vcpu *vcpu, uint32_t n, uint64_t now)
 		o->ended = "the hart refuses that counter";
 }
 
-/* Why a vcpu cannot be sampled. NULL: it can. */
+/* Returns why a vcpu cannot be sampled, or NULL if it can. */
 static const char *no_samples(const struct vcpu *vcpu, const struct observed_event *event)
 {
 	const struct vpmu_policy *policy = &vcpu->vm->pmu_policy;
@@ -90,7 +90,7 @@ static const char *no_samples(const struct vcpu *vcpu, const struct observed_eve
 
 	if (!hpm->hs_lcofi)
 		return "its hart has no overflow interrupts";
-	/* Closed in hcounteren, the counter does not show its OF. */
+	/* With flags_hidden, a counter that hcounteren closes does not show its OF. */
 	if (!hpm->ssccfg && !hpm->flags_hidden)
 		return "its hart has no overflow interrupts that the guest does not see";
 	if (policy->hart_flags)
@@ -122,7 +122,7 @@ static const char *begin_hw(struct vcpu *vcpu, uint32_t n, const struct observed
 	                                   event->data, event->flags, event->period)];
 }
 
-/* So many ticks from one sample to the next, counted from now on. */
+/* Sets the ticks from one sample to the next; the first ones begin now. */
 static void begin_rate(const struct vcpu *vcpu, struct observer *o)
 {
 	uint64_t now;
@@ -136,7 +136,7 @@ static bool is_by_hs_clock(const struct observer *o)
 	return is_fw(o) && tally_event_is_by_hs_clock(SBI_PMU_EVENT_CODE(o->event.event_idx));
 }
 
-/* The guests' s0, where the chain begins, is noted at exits only while it is needed. */
+/* The trap vector saves the guest's s0, where the chain begins, only while it is needed. */
 static void add_chains(struct pcpu *pcpu, uint32_t more)
 {
 	uint32_t before = pcpu->chains;

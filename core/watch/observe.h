@@ -23,17 +23,17 @@
 struct account;
 struct vcpu;
 
-/* The maximum on all vcpus of one hart, so that reading them all is a short stay. Only moves of
- * vcpus can exceed it. */
+/* The maximum for all vcpus of one hart together, so that reading them all is a short stay. Only
+ * moves of vcpus can exceed it. */
 #define OBSERVERS_OF_HART 96U
 
 enum observe_what {
 	OBSERVE_BEGIN, /* on each vcpu when its home hart sees the request */
-	OBSERVE_LOOK,  /* read all vcpus at one moment */
-	OBSERVE_ROWS,  /* read one vcpu, and its account to account_told() */
+	OBSERVE_LOOK,  /* reads all vcpus at one moment */
+	OBSERVE_ROWS,  /* reads one vcpu, and copies its account for account_told() */
 	OBSERVE_END,   /* on each vcpu, like OBSERVE_BEGIN; the values are not read */
-	/* Its stays in HS are noted, or not any more (core/watch/stays.h). No observers are
-	 * meant. */
+	/* Starts or stops recording the vcpu's stays in HS (core/watch/stays.h). No observers are
+	 * involved. */
 	OBSERVE_STAYS,
 	OBSERVE_NO_STAYS,
 };
@@ -54,23 +54,25 @@ extern struct observe_request observe_request;
  * machine. Boot hart only. */
 void observe_post(enum observe_what what, uint64_t vcpus);
 
-/* Whether the vcpu has observers. Any hart may ask; the answer may be outdated when it returns. */
+/* Whether the vcpu has observers. Any hart may call it; the result may be outdated when it
+ * returns. */
 bool vcpu_is_observed(const struct vcpu *vcpu);
 
 /* Serves the request if it was posted for the vcpu. A read also serves all other vcpus of this
  * hart. Home hart only. */
 void vcpu_serve_observers(struct vcpu *vcpu);
 
-/* The operations that requests consist of. Home hart only. */
+/* The operations of requests. Home hart only. */
 void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_event *event);
 /* Reads observer n. `now` is the current host time. */
 void observer_look(struct vcpu *vcpu, uint32_t n, uint64_t now);
 void observer_end(struct vcpu *vcpu, uint32_t n);
 
-/* A period may be over and its interrupt still pending: takes that sample. Before a look. */
+/* Takes the samples of periods that are over while their interrupt is still pending. Called before
+ * a read. */
 void vcpu_take_samples(struct vcpu *vcpu);
 
-/* The observers of a vcpu are on its home hart from now on, or will be on another one. Home hart
+/* The vcpu and its observers have moved to this home hart, or are about to leave it. Home hart
  * only. */
 void vcpu_observers_arrive(struct vcpu *vcpu);
 void vcpu_observers_leave(struct vcpu *vcpu);
@@ -78,7 +80,7 @@ void vcpu_observers_leave(struct vcpu *vcpu);
 /* Ends all observers, because the vPMU is about to be reset. Home hart only. */
 void vcpu_end_observers(struct vcpu *vcpu);
 
-/* The resident vcpu's guest takes over instret, with which HS measures its stays. Ends the
+/* The guest of the resident vcpu takes over instret, with which HS measures its stays. Ends the
  * observers that depend on it. */
 void vcpu_observers_lose_clock(struct vcpu *vcpu);
 

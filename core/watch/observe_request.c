@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the operator's request concerning observers reaches the home harts, and what comes back. */
+/* Delivers the operator's requests about observers to the home harts, and collects the results. */
 #include "arch/riscv/hart/csr.h"
 #include "core/vcpu/vcpu_requests.h"
 #include "core/hart/platform.h"
@@ -15,7 +15,7 @@
 
 struct observe_request observe_request;
 
-/* Returns the host time of the read: now, or later if another hart has to be interrupted first. */
+/* Returns the host time of the read: now, or later if other harts must be interrupted first. */
 static uint64_t moment_of(uint64_t vcpus)
 {
 	uint64_t now = csr_read(CSR_TIME);
@@ -49,7 +49,7 @@ static void done(const struct vcpu *vcpu)
 	atomic_fetch_and(&observe_request.vcpus, ~vcpu->bit);
 }
 
-/* Not all of it where there are no samples: a look may be at 96 of them in one stay. */
+/* Without samples only a part is copied: a read may copy 96 of them in one stay. */
 static inline void copy(struct observer *to, const struct observer *o)
 {
 	to->number = o->number;
@@ -66,7 +66,7 @@ static inline void copy(struct observer *to, const struct observer *o)
 	}
 }
 
-/* Reads the observers that the request concerns, and copies them for the client. */
+/* Reads the observers of the request, and copies them for the client. */
 static void look(struct vcpu *vcpu, uint64_t now)
 {
 	struct observer *told = vcpu->observers.told;
@@ -85,8 +85,8 @@ static void look(struct vcpu *vcpu, uint64_t now)
 }
 
 /*
- * All vcpus are read in one stay, so no count moves between the first and the last. A vcpu that is
- * on its way here from its old home does not run either.
+ * All vcpus are read in one stay, so no count changes between the first and the last. A vcpu that
+ * is moving here from its old home does not run either.
  */
 static void look_at_all_here(void)
 {

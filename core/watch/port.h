@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of observers to rooms above, which define these functions. */
+/* Functions of the rooms above that observers call. */
 #ifndef CORE_WATCH_PORT_H
 #define CORE_WATCH_PORT_H
 
 #include "core/watch/account.h"
 
-/* Keeps the hart asleep for so many ticks of host time, even if vcpus are ready. Called where
+/* Keeps the hart asleep for this many ticks of host time, even if vcpus are ready. Called where
  * requests are served. */
 void sched_nap(uint64_t ticks);
 
-/* Gives each function that a VM is offered a row. At boot, after vsbi_init() of all VMs. */
+/* Assigns a row to each function that a VM is offered. At boot, after vsbi_init() of all VMs. */
 void account_class_init(void);
 
 /* Returns the row of an exit of this VM that is accounted to this kind. */

@@ -9,20 +9,21 @@
 #include "core/vcpu/vcpu.h"
 #include "core/vcpu/vm.h"
 
-/* In turns of one cache line, so that a hart that notes shares none with the one that takes. */
+/* The members that the hart writes and those that the boot hart writes are in different cache
+ * lines. */
 struct ring {
-	atomic_ulong noted __attribute__((aligned(64))); /* words since boot; its own hart's */
-	uint64_t *words; /* and room for a sample that begins at the end */
-	/* Of one exit, which several samples have: those of this vcpu. */
+	atomic_ulong noted __attribute__((aligned(64))); /* words since boot; by its own hart */
+	uint64_t *words; /* with room for a sample that begins at the end */
+	/* The call chain of `callers_of` at one exit, which several samples share. */
 	uint64_t *callers;
 	const struct vcpu *callers_of;
 	uint32_t n_callers;                              /* with UNWIND_CUT */
-	atomic_ulong taken __attribute__((aligned(64))); /* the boot hart's */
+	atomic_ulong taken __attribute__((aligned(64))); /* by the boot hart */
 };
 
 static struct ring *rings; /* [n_pcpus] */
 
-/* A period grows at most so many times from one sample to the next, and stays within these. */
+/* Limits of a period: its growth from one sample to the next, and its length. */
 #define GROWS   16U
 #define LONGEST (UINT64_C(1) << 40)
 
@@ -36,9 +37,9 @@ void samples_init(void *(*zeroed)(size_t size), void *(*other)(size_t size))
 	}
 }
 
-/* By what rate of samples was wanted, and how long the vcpu had the hart for these events: a
- * period, and others that are over too if it was late. Not inlined, because a fixed period would
- * need more registers. */
+/* Returns the period for the rate that was asked for: `events` are those since the last sample, a
+ * period and any missed ones, and the vcpu had the hart for `ticks` meanwhile. Not inlined, because
+ * a fixed period would need more registers. */
 static __attribute__((noinline)) uint64_t next_period(struct vcpu *vcpu, struct observer *o,
                                                       uint64_t period, uint64_t events)
 {
@@ -46,16 +47,16 @@ static __attribute__((noinline)) uint64_t next_period(struct vcpu *vcpu, struct 
 	uint64_t cpu = vcpu_fw_cpu(&vcpu->fw, &now);
 	uint64_t ticks = cpu - o->sampled_at;
 	uint64_t next = LONGEST, longest = period * GROWS;
-	/* As precise as there is room for, because a fast clock has many ticks in a period. */
+	/* As many fraction bits as fit, because a fast clock has many ticks in a period. */
 	uint32_t shift = events >> 32 ? 16 : 27;
 
 	o->sampled_at = cpu;
 	if (longest > LONGEST)
 		longest = LONGEST;
-	/* vpmu_port_sampled() allows no more of a narrow counter. */
+	/* The limit of vpmu_port_sampled() for narrow counters. */
 	if (longest >> (vcpu->vm->pmu_policy.width - 3))
 		longest = BIT(vcpu->vm->pmu_policy.width - 3);
-	/* Otherwise it would grow more. */
+	/* Otherwise the result would exceed the limit. */
 	if (ticks > o->every / GROWS && events <= LONGEST)
 		next = (events << shift) / ticks * o->every >> shift;
 	if (next > longest)
@@ -70,14 +71,14 @@ static uint64_t flags_now(void)
 	return csr_read(CSR_VSSTATUS) & SSTATUS_SIE ? 0 : SAMPLE_MASKED;
 }
 
-/* What was written beyond the end of the ring is at its beginning. */
+/* Copies the words that were written beyond the end of the ring to its beginning. */
 static __attribute__((noinline)) void turn(struct ring *ring, uint64_t beyond)
 {
 	memcpy(ring->words, ring->words + SAMPLE_RING_WORDS, beyond * sizeof(uint64_t));
 }
 
-/* The periods of all of a vcpu's observers may be over at once. All have the same callers, and to
- * find them eight times would be too long a stay. */
+/* Several observers of a vcpu may have the end of a period at one exit. They share one call chain:
+ * to find it eight times would make the stay too long. */
 static __attribute__((noinline)) uint32_t add_same_callers(struct vcpu *vcpu, struct ring *ring,
                                                            uint32_t depth, uint64_t flags,
                                                            uint64_t *chain)
@@ -94,7 +95,7 @@ static __attribute__((noinline)) uint32_t add_same_callers(struct vcpu *vcpu, st
 	return depth;
 }
 
-/* As unwind() returns it. */
+/* Returns the same as unwind(). */
 static uint32_t add_callers(struct vcpu *vcpu, struct ring *ring, uint32_t depth, uint64_t flags,
                             uint64_t *chain)
 {
@@ -103,7 +104,7 @@ static uint32_t add_callers(struct vcpu *vcpu, struct ring *ring, uint32_t depth
 	return unwind(vcpu, vcpu->ctx.x[REG_S0], flags & SAMPLE_USER, chain, depth);
 }
 
-/* Notes a sample, or counts it as lost if there is no room. */
+/* Records a sample, or counts it as lost if there is no room. */
 static void note(struct vcpu *vcpu, struct observer *o, uint64_t events)
 {
 	struct ring *ring = &rings[vcpu->home->index];
@@ -112,7 +113,7 @@ static void note(struct vcpu *vcpu, struct observer *o, uint64_t events)
 	uint64_t *words = ring->words + at;
 	uint32_t n = SAMPLE_WORDS;
 
-	/* Not before the words were taken that these replace. */
+	/* Words are overwritten only after the boot hart has taken them. */
 	if (from - atomic_load_explicit(&ring->taken, memory_order_acquire) >
 	    SAMPLE_RING_WORDS - SAMPLE_RING_SPARE - SAMPLE_WORDS - o->event.depth) {
 		o->lost++;

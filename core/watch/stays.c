@@ -9,19 +9,19 @@
 #include "core/watch/samples.h"
 
 #define WORDS 7U /* at most */
-/* Of each vcpu: that one trace has ended, and that another has begun. */
+/* Two records of each vcpu: the end of one trace, and the beginning of another. */
 _Static_assert(4 * 2 * MAX_HART_VCPUS <= SAMPLE_RING_SPARE, "room for all vcpus");
 
-/* What a hart knows of its current stay. */
+/* A hart's record of its current stay. */
 static struct hart_stay {
-	struct noted_exit exit; /* comes first, for switch.S; scause ~0: was noted already */
-	uint32_t number;        /* of the last thing that was noted, or had no room */
-	bool idle;              /* the hart has slept since the last one */
+	struct noted_exit exit; /* first, for switch.S; scause ~0: recorded already */
+	uint32_t number;        /* of the last record, even if it had no room */
+	bool idle;              /* the hart has slept since the last record */
 } * hart_stays;                 /* [n_pcpus] */
 
 #define NOTED (~UINT64_C(0))
 
-/* An account may still have to know what it was. */
+/* Keeps the cause in `told`, which an account may still need. */
 static void set_noted(struct noted_exit *exit, uint64_t now, uint64_t hvip)
 {
 	if (exit->scause != NOTED)
@@ -31,10 +31,10 @@ static void set_noted(struct noted_exit *exit, uint64_t now, uint64_t hvip)
 	exit->hvip = hvip;
 }
 
-/* Not inlined: their callers would save more registers, also when nobody traces. */
+/* Not inlined: their callers would save more registers, even without a trace. */
 #define ASIDE __attribute__((noinline))
 
-/* Of hvip: some emulators show the hart's own interrupts there as well. */
+/* The guest's bits of hvip: some emulators show the hart's own interrupts there as well. */
 #define INJECTED (VS_INTERRUPTS | BIT(IRQ_LCOFI))
 
 static const struct vm *chosen;
@@ -51,7 +51,7 @@ void stays_choose(const struct vm *vm)
 	__atomic_store_n(&chosen, vm, __ATOMIC_RELAXED);
 }
 
-/* Of the resident vcpu. */
+/* Returns the injected interrupts of the resident vcpu. */
 static uint64_t injected_now(void)
 {
 	return this_pcpu()->current ? csr_read(CSR_HVIP) & INJECTED : 0;
@@ -68,8 +68,9 @@ static void put(const struct vcpu *vcpu, uint64_t kind, uint64_t words[WORDS], u
 
 /* --- stays -------------------------------------------------------------------------------- */
 
-/* The host time at which the stay, or this part of it, began. The hart's sleep is no part of it,
- * and nobody has looked when that ended: an instruction takes a cycle or more. */
+/* Returns the host time at which the stay, or this part of it, began. It does not include the
+ * hart's sleep, the end of which is not recorded: it is derived from the instructions, each of
+ * which takes a cycle or more. */
 static uint64_t beginning(const struct pcpu *pcpu, const struct hart_stay *s, uint64_t now,
                           uint64_t insns)
 {
@@ -78,7 +79,7 @@ static uint64_t beginning(const struct pcpu *pcpu, const struct hart_stay *s, ui
 	return s->idle && now - s->exit.time > ticks ? now - ticks : s->exit.time;
 }
 
-/* The exit with which it began. Returns how many words there are now. */
+/* Adds the exit with which the stay began. Returns the number of words. */
 static uint32_t add_exit(const struct noted_exit *exit, uint64_t words[WORDS])
 {
 	words[4] = exit->sepc;
@@ -129,11 +130,11 @@ void stay_longest(struct guest_context *ctx, uint64_t why, uint64_t insns)
 		account_stay(vcpu, &hart_stays[pcpu->index].exit, (enum vcpu_exit)why, insns);
 	if (vcpu->stays.whom & STAYS_FOR_TRACE)
 		trace(pcpu, vcpu, why, insns);
-	/* What this took is nobody's. */
+	/* Recording is accounted to no vcpu. */
 	pcpu->stay_start = csr_read(CSR_INSTRET);
 }
 
-/* --- who is resident ---------------------------------------------------------------------- */
+/* --- the resident vcpu -------------------------------------------------------------------- */
 
 static void come(const struct vcpu *vcpu, uint64_t injected)
 {
@@ -143,7 +144,8 @@ static void come(const struct vcpu *vcpu, uint64_t injected)
 	put(vcpu, STAYS_COME, words, 4);
 }
 
-/* What has been executed since then is part of no stay, but for a few instructions around it. */
+/* Excludes the instructions since that value of instret from the stay, except for a few around
+ * it. */
 static void is_nobodys(struct pcpu *pcpu, uint64_t since)
 {
 	pcpu->stay_start += csr_read(CSR_INSTRET) - since;
@@ -174,15 +176,15 @@ ASIDE void stays_goes(struct vcpu *vcpu)
 	is_nobodys(pcpu, since);
 }
 
-/* --- from when to when -------------------------------------------------------------------- */
+/* --- begin and end of a trace -------------------------------------------------------------- */
 
-/* The current stay began before it was traced. */
+/* Drops the exit of the current stay, which began before the trace. */
 static void forget_exit(const struct pcpu *pcpu)
 {
 	set_noted(&hart_stays[pcpu->index].exit, csr_read(CSR_TIME), injected_now());
 }
 
-/* Of all vcpus of a hart, or of none, exits are noted by its trap vector. */
+/* The trap vector records exits of all vcpus of a hart, or of none. */
 static void add_noted(struct pcpu *pcpu, uint32_t more)
 {
 	uint32_t before = pcpu->stays;
@@ -203,7 +205,7 @@ static bool is_traced(const struct pcpu *pcpu)
 	return false;
 }
 
-/* What the hart knows of an exit of this vcpu is one that nobody has noted. */
+/* An exit of this vcpu before now was not recorded. */
 static void add_vcpu(const struct vcpu *vcpu)
 {
 	struct noted_exit *exit = &hart_stays[vcpu->home->index].exit;

@@ -6,8 +6,8 @@
 
 #define RING 128U
 
-/* Written by its own hart, which goes on while the boot hart reads (docs/memory-order.md, "Trace").
- * It has more entries than are shown, so that few are overwritten meanwhile. */
+/* Written by its own hart, while the boot hart reads (docs/memory-order.md, "Trace"). It has more
+ * entries than are shown, so that few are overwritten meanwhile. */
 static struct ring {
 	atomic_ulong begun; /* entries since boot, with the one that is being written */
 	atomic_ulong count; /* entries since boot that are complete */
@@ -27,8 +27,8 @@ static void copy(struct trace_entry *to, const struct trace_entry *from)
 		__atomic_store_n(&t[i], __atomic_load_n(&f[i], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 }
 
-/* The true functions of each VM, each served by call() instead: one table for all VMs that are
- * offered the same. Constant after boot. */
+/* The original functions of each VM, each replaced by call() while it is traced: one table for all
+ * VMs that are offered the same. Constant after boot. */
 static struct vsbi_slot *calls[VM_MAX_VMS];
 
 static void note(const struct vcpu *vcpu, uint64_t scause, uint64_t a, uint64_t b)
@@ -60,7 +60,7 @@ static VSBI_FN(call)
 	return vsbi_find(vcpu->vm->sbi, eid, fid)(a0, a1, a2, a3, a4, a5, fid, eid);
 }
 
-/* Returns a table that another VM, one of the first n, has. NULL: none is offered the same. */
+/* Returns the table of another VM, one of the first n, with the same functions, or NULL. */
 static struct vsbi_slot *calls_like(const struct vsbi_slot sbi[VSBI_SLOTS], uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -131,8 +131,8 @@ static bool take(struct ring *ring, unsigned long n, struct trace_entry *entry)
 	return atomic_load_explicit(&ring->begun, memory_order_relaxed) - n < RING;
 }
 
-/* Copies the newest entry of all harts that was not taken yet; a hart that has overwritten its own
- * has none. Returns false if there is none. */
+/* Copies the newest entry of all harts that was not copied yet. A hart that has overwritten its
+ * next entry is skipped. Returns false if there is none. */
 static bool newest(unsigned long left[MAX_HARTS], struct trace_entry *entry)
 {
 	for (;;) {

@@ -18,10 +18,11 @@
  * zeroed memory of any size. */
 void trace_init(void *(*alloc)(size_t size));
 
-/* Traces the vcpus of vm, NULL: of all VMs. Turning off always concerns all. Boot hart only. */
+/* Traces the vcpus of vm, or of all VMs if it is NULL. Turning off always concerns all VMs. Boot
+ * hart only. */
 void trace_switch(const struct vm *vm, bool on);
 
-/* Notes an exit on the slow path. Home hart, while the vcpu is resident. */
+/* Records an exit on the slow path. Home hart, while the vcpu is resident. */
 void trace_exit(const struct vcpu *vcpu, uint64_t scause);
 
 /* Copies the newest entries of all harts, newest first, and returns their number. Boot hart

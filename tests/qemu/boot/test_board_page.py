@@ -17,7 +17,7 @@ SOURCES = ["arch/riscv/counters/hpm_exact.c", "arch/riscv/counters/hpm_flag_tria
            "core/boot/boot_report.c", "core/boot/hart_table.c", "core/boot/hart_usable.c",
            "core/boot/bootargs.c", "core/boot/harts.c", "core/boot/host_dt.c",
            "core/boot/hs_memory.c",
-           "core/boot/main.c", "core/host/host_cpus.c", "core/host/host_memory.h",
+           "core/boot/main.c", "core/host/host_cpus.c",
            "core/host/host_tree.h", "core/lib/words.c", "core/vcpu/guest_file.c",
            "core/hart/hart_kind.c", "core/hart/pcpu.c", "core/pmu/vm_overflow.c"]
 STRING = r'"(?:[^"\\]|\\.)*"'

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Invariants that are too expensive to check at each exit. Only the build that `make DEBUG=1` makes
- * checks them. If one does not hold, Tally panics and quotes it.
+ * Invariants that are too expensive to check at each exit. Only a build with `make DEBUG=1` checks
+ * them. If one does not hold, Tally panics and quotes it.
  */
 #ifndef CORE_HART_CHECK_H
 #define CORE_HART_CHECK_H

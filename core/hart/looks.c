@@ -14,5 +14,5 @@ void external_look_begins(struct pcpu *pcpu, enum external_what what, uint64_t t
 void external_look_at(enum external_what what, uint64_t time)
 {
 	external_look_begins(this_pcpu(), what, time);
-	pcpu_resched(this_pcpu()); /* the timer is set anew */
+	pcpu_resched(this_pcpu()); /* sets the timer anew */
 }

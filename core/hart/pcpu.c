@@ -55,7 +55,7 @@ bool pcpu_begins_late(struct pcpu *pcpu)
 {
 	if (pcpu->worked == PUT_OFF)
 		return false;
-	/* Where instret counts wrong it does not tell how long a stay is. */
+	/* If instret counts wrong, it does not show the length of a stay. */
 	if (!pcpu->hpm.inexact.where && ++pcpu->refused < PCPU_PATIENCE)
 		return false;
 	pcpu->refused = 0;

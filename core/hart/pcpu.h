@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of one hart. It is below the hart's stacks, so sp leads to it. */
+/* The state of one hart. It lies below the hart's stacks, so sp leads to it. */
 #ifndef CORE_HART_PCPU_H
 #define CORE_HART_PCPU_H
 
@@ -22,14 +22,14 @@
 #define MAX_HARTS      VM_MAX_HARTS
 #define MAX_HART_VCPUS WAKE_LEAVES
 
-/* Of a hart whose vcpu is not looked at: how long a slice lasts in seconds, a hundred years. There
- * is an end because an emulator whose clock jumps to the next timer needs one that it can reach. */
+/* Length of a slice, in seconds (a hundred years), on a hart that need not look at its vcpu. It is
+ * finite because an emulator whose clock jumps to the next timer needs one that it can reach. */
 #define PCPU_NO_LOOK_S (100UL * 365 * 24 * 3600)
 
 struct vcpu;
 struct windows;
 
-/* What a hart looks at when it is time, see external_look_at(). */
+/* What a hart polls, see external_look_at(). */
 enum external_what {
 	EXTERNAL_CONSOLE,
 	EXTERNAL_DMA,
@@ -43,53 +43,53 @@ enum { PCPU_PROBED = 1, PCPU_ONLINE = 2, PCPU_LEFT = 3 };
 
 /* The large members come last, as in struct vcpu. */
 struct pcpu {
-	/* Of arch/riscv/hart/trap.c and switch.S: the trap guard, t0 in a trap, and whether the
-	 * hart has said its last words. They must come first. */
+	/* For arch/riscv/hart/trap.c and switch.S: the trap guard, t0 in a trap, and whether the
+	 * hart has logged its last lines. They must come first. */
 	uint64_t guard[2], trap_t0, ended;
 
 	/* Private to this hart, except at boot. */
 	uint64_t hartid;
-	uint32_t index;   /* of hart_stacks[], and in masks of harts (struct vm_harts) */
-	uint32_t n_vcpus; /* vcpus whose home it is, and one more with a schedule */
+	uint32_t index;   /* in hart_stacks[] and in masks of harts (struct vm_harts) */
+	uint32_t n_vcpus; /* vcpus with their home here, plus one if the hart has a schedule */
 	uint64_t isa;     /* BIT(enum isa_ext); has only those cache-block extensions that work */
 	struct cbo_blocks blocks;
 	struct vs_has vs_has;
-	uint64_t last;        /* of vcpus[]: the one that was resident last */
+	uint64_t last;        /* in vcpus[]: the bit of the vcpu that was resident last */
 	struct vcpu *current; /* the resident vcpu; NULL: none */
-	uint64_t ready;       /* of vcpus[]: runnable */
-	uint64_t waiting;     /* of vcpus[]: blocked in WFI */
-	uint64_t working;     /* of ready: its time slices prepare its VM's next life */
-	uint64_t asks;   /* of vcpus[]: to be asked before they run: working, or with a budget */
-	uint64_t called; /* of ready: only to serve its requests */
-	uint64_t steal_not_begun; /* of ready: its steal time has not begun, see sched_parts.h */
+	uint64_t ready;       /* in vcpus[]: runnable */
+	uint64_t waiting;     /* in vcpus[]: blocked in WFI */
+	uint64_t working;     /* in ready: time slices that prepare the VM's next life */
+	uint64_t asks;        /* in vcpus[]: to check before they run: working, or with a budget */
+	uint64_t called;      /* in ready: only to serve their requests */
+	uint64_t steal_not_begun; /* in ready: without steal time yet, see sched_parts.h */
 	uint64_t counts_a_tick;   /* counts of `cycle` per tick of host time */
 	uint64_t slice_end;       /* end of the current time slice; host time */
-	/* How much longer a slice lasts if no other vcpu is ready; host time. */
+	/* Extra length of a slice if no other vcpu is ready; host time. */
 	uint64_t alone;
 	/* The vcpu whose FP and vector registers are in the hart; NULL: none. See
 	 * core/vcpu/vcpu_registers.h. */
 	struct vcpu *registers_of;
 	uint64_t vec_bytes;         /* size of a vector register in bytes; 0: guests have no V */
-	uint32_t vmids;             /* number of VMIDs, 1 if there are none */
+	uint32_t vmids;             /* number of VMIDs; 1 if the hart has none */
 	uint64_t scratch;           /* for reservation_end() */
-	uint32_t guest_files;       /* 0: vcpus of VMs with an AIA cannot be here */
+	uint32_t guest_files;       /* number of them; 0: vcpus of VMs with an AIA cannot be here */
 	uint32_t files_taken;       /* files 1 to this one belong to vcpus */
-	uint32_t file_words;        /* of 64 identities, that each has */
-	const char *no_guest_files; /* why there are none */
+	uint32_t file_words;        /* 64 identities each, in every file */
+	const char *no_guest_files; /* the reason, if guest_files is 0 */
 	const char *unfit;          /* see pcpu_init() */
-	bool no_imsic;              /* the host's tree names one that it has not got */
-	uint32_t irq_place;         /* its place in the interrupt controller, or IRQCHIP_NOWHERE */
+	bool no_imsic;              /* the host's tree names an IMSIC that is not there */
+	uint32_t irq_place;         /* in the interrupt controller, or IRQCHIP_NOWHERE */
 	uint64_t external_at;       /* host time of the next external_look(); ~0: never */
-	uint64_t looks[EXTERNAL_KINDS]; /* the same of each thing that it looks at */
-	/* What sched_next() has to ask in one go: `special` is not 0 if one of them is set. */
+	uint64_t looks[EXTERNAL_KINDS]; /* host time for each kind; ~0: never */
+	/* Checked by sched_next() at once: `special` is not 0 if one of them is set. */
 	union {
 		struct {
 			bool suspect; /* the resident vcpu is a suspect: HS takes its exceptions */
 			bool scheduled; /* see core/sched/windows.h; constant after boot */
-			/* WORKED: in this stay it has done a piece of the operator's work or the
-			 * IOMMU's. PUT_OFF: the resident vcpu's time was over in the last stay,
-			 * which had become too long for a switch. The timer has begun this one at
-			 * once, and nothing comes before the switch. */
+			/* WORKED: in this stay the hart has done a piece of the operator's or the
+			 * IOMMU's work. PUT_OFF: the resident vcpu's time ended in the last stay,
+			 * which was too long already for a switch. The timer has begun this stay at
+			 * once, and the switch comes first. */
 			uint8_t worked;
 		};
 		uint32_t special;
@@ -97,45 +97,44 @@ struct pcpu {
 	bool unmask_traps; /* hvictl.VTI is set, see core/vcpu/vs_interrupts.h */
 	/* Several vcpus have their home here, they do not roam, and there is no schedule. */
 	bool shared;
-	/* There are more than the FP registers: vectors, records (struct vs_has), or the next. */
+	/* More than FP registers to switch: vectors, records (struct vs_has), or ADUE. */
 	bool more_registers;
-	/* henvcfg.ADUE is part of a vcpu's registers: struct vm's no_adue. */
+	/* henvcfg.ADUE is switched with a vcpu's registers: see no_adue of struct vm. */
 	bool switches_adue;
-	bool ad_ungated;    /* no VM with memory that it may only read can be here: see
-	                       quirk_probe_ad() */
-	uint32_t observers; /* of its vcpus, see core/watch/observe.h */
-	uint32_t chains;    /* those of them that sample with callers */
-	uint32_t stays;     /* of its vcpus: their stays are noted, see core/watch/stays.h */
-	/* The current stay in HS: instret at its beginning, the vcpu that it is accounted to, and
-	 * the kind of exit. */
+	bool ad_ungated;    /* VMs with read-only memory cannot be here: see quirk_probe_ad() */
+	uint32_t observers; /* of its vcpus; see core/watch/observe.h */
+	uint32_t chains;    /* observers that sample call chains */
+	uint32_t stays;     /* vcpus whose stays are recorded, see core/watch/stays.h */
+	/* The current stay in HS: instret at its beginning, the vcpu that it is accounted to
+	 * (stay_of), and the kind of exit (stay_why). */
 	uint64_t stay_start;
-	/* instret when it looked for interrupts last. A stay is accounted in parts if it was for
-	 * several vcpus; this is the beginning of all of it. */
+	/* instret when the hart last checked for interrupts. A stay that served several vcpus is
+	 * accounted in parts; this is the beginning of the first part. */
 	uint64_t looked;
-	uint32_t refused; /* how often in a row pcpu_may_begin() has said no */
+	uint32_t refused; /* refusals of pcpu_may_begin() in a row */
 	struct vcpu *stay_of;
 	enum vcpu_exit stay_why;
 	struct windows *windows; /* constant after boot; NULL: the hart has no schedule */
-	struct vcpu *told;       /* the vcpu that the last notification was for; NULL: none yet */
+	struct vcpu *told;       /* the vcpu of the last notification; NULL: none yet */
 
-	/* Of vcpus[]: those that have requests to be served here. Other harts set bits and then
-	 * send an IPI. */
+	/* In vcpus[]: those with requests to be served here. Other harts set bits and then send an
+	 * IPI. */
 	atomic_ulong notified;
-	/* PCPU_*: this hart sets it when its own probes are done and it waits for those that it
-	 * makes together with the boot hart, and when all are done. */
+	/* PCPU_*, set by this hart: PROBED when its own probes are done and it waits for those that
+	 * it makes together with the boot hart, ONLINE when all are done. */
 	atomic_uint online;
-	/* At boot: whose turn it is, its own or the boot hart's (hpm_exact.h). The boot hart sets
-	 * the other before the first turn. */
+	/* At boot: whether it is the turn of this hart or of the boot hart (hpm_exact.h). The boot
+	 * hart sets the other's before the first turn. */
 	atomic_uint turn;
 
-	/* For each VMID: the vcpu that ran last. A pointer to the pcpu itself: cached translations
-	 * must be fenced. NULL: no vcpu has run. */
+	/* For each VMID: the vcpu that ran last; a pointer to the pcpu itself if cached
+	 * translations must be fenced; NULL if no vcpu has run. */
 	const void *last_of_vmid[17];
 	struct wake_times wake; /* when to wake the blocked vcpus, in host time */
 	struct hpm hpm;
 	struct vcpu *vcpu_of_file[IMSIC_GUEST_FILES + 1]; /* constant after boot */
 	struct vcpu *vcpus[MAX_HART_VCPUS]; /* all vcpus of the machine; constant after boot */
-	struct vcpu *hctr_owner[32];        /* the vcpu whose count each hctr holds; NULL: none */
+	struct vcpu *hctr_owner[32];        /* the vcpu whose count the hctr holds; NULL: none */
 	struct fw_events fw_events;
 };
 
@@ -144,7 +143,7 @@ union hart_stack {
 	struct {
 		uint8_t bytes[HART_STACK_TOP];
 		/* Not 0: the hart has to reschedule, or do other work, before it enters a guest.
-		 * switch.S checks it when it returns from an SBI call. */
+		 * switch.S checks it on return from an SBI call. */
 		uint64_t pending;
 		struct noted_exit *exit; /* for switch.S; constant after boot */
 	} top;
@@ -155,7 +154,7 @@ _Static_assert(offsetof(struct pcpu, trap_t0) == TRAP_T0 &&
                    offsetof(struct pcpu, ended) == TRAP_ENDED,
                "switch.S");
 
-/* Memory behind those of the machine's harts has other uses: main.c. */
+/* Only the first n_pcpus are stacks; the memory of the others has other uses: main.c. */
 extern union hart_stack hart_stacks[MAX_HARTS];
 extern uint32_t n_pcpus;
 
@@ -177,21 +176,20 @@ static inline void pcpu_resched(struct pcpu *pcpu)
 	*pcpu_pending(pcpu) = 1;
 }
 
-/* Returns the hart with this index. */
 static inline struct pcpu *pcpu_at(uint32_t index)
 {
 	return &hart_stacks[index].pcpu;
 }
 
-/* Returns the hart with this id, or NULL if Tally does not use one with this id. It looks at all
- * harts: for the operator's words. */
+/* Returns the hart with this id, or NULL if Tally does not use one. Searches all harts, so it is
+ * for the operator's commands. */
 struct pcpu *pcpu_of_hart(uint64_t hartid);
 
 /* Makes a hart serve the requests of these vcpus soon. Any hart may call it. */
 void pcpu_notify(struct pcpu *pcpu, uint64_t vcpus);
 
-/* Clears the IPI. Everything that the hart reads afterwards is at least as new as the IPI. Does not
- * return if the machine has stopped (core/panic.h). Called on this hart. */
+/* Clears the IPI. All later reads of the hart are at least as new as the IPI. Does not return if
+ * the machine has stopped (core/panic.h). Called on this hart. */
 static inline void pcpu_ack_ipi(void)
 {
 	csr_clear(CSR_SIP, BIT(IRQ_SSI));
@@ -200,13 +198,13 @@ static inline void pcpu_ack_ipi(void)
 		machine_rest();
 }
 
-/* `more` vcpus (negative: fewer) have their home on pcpu. Called on that hart, or at boot. */
+/* Adds `more` (negative: subtracts) to pcpu's number of vcpus. Called on that hart, or at boot. */
 void pcpu_count_vcpus(struct pcpu *pcpu, int32_t more);
 
-/* Whether a piece of work may begin in the current stay. Two pieces would be too long a stay: what
- * makes the second one necessary is left pending, so it begins the next stay at once. That stay is
- * young, unless instret counts something else than what HS executes: then work always begins if
- * boot has found that, else after PCPU_PATIENCE refusals in a row. Called on this hart. */
+/* Whether a piece of work may begin in the current stay. Two pieces would make the stay too long:
+ * the second one's cause is left pending, so it begins the next stay at once. That stay is young,
+ * unless instret counts other things than HS's instructions. Then work always begins if boot has
+ * found that, else after PCPU_PATIENCE refusals in a row. Called on this hart. */
 #define PCPU_PATIENCE 16U
 bool pcpu_begins_late(struct pcpu *pcpu);
 static inline bool pcpu_may_begin(struct pcpu *pcpu)
@@ -217,8 +215,8 @@ static inline bool pcpu_may_begin(struct pcpu *pcpu)
 	return true;
 }
 
-/* Returns what would interrupt HS now, in the layout of sip, which does not have SGEI itself. Of a
- * file that nobody listens to there is none. Called on this hart. */
+/* Returns the interrupts that HS would take now, in the layout of sip plus SGEI, which sip itself
+ * does not have. Files that HS does not listen to are left out. Called on this hart. */
 static inline uint64_t pcpu_pending_interrupts(const struct pcpu *pcpu)
 {
 	uint64_t pending = csr_read(CSR_SIP) & csr_read(CSR_SIE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the host device tree says about the machine (core/boot/host_dt.h). Constant after boot. */
+/* The machine, as the host device tree describes it (core/boot/host_dt.h). Constant after boot. */
 #ifndef CORE_HART_PLATFORM_H
 #define CORE_HART_PLATFORM_H
 
@@ -18,14 +18,14 @@ struct platform {
 	const void *host_tree;
 	uint32_t timebase; /* Hz */
 	uint32_t n_harts;
-	uint32_t harts_unused; /* beyond MAX_HARTS */
+	uint32_t harts_unused; /* number of harts beyond MAX_HARTS */
 	struct {
 		uint64_t hartid;
 		uint64_t isa;
 		struct cbo_blocks blocks;
 		uint32_t intc_phandle;
 		uint32_t irq_place; /* in the interrupt controller, or IRQCHIP_NOWHERE */
-		const char *unused; /* why no VM can have it. NULL: one can, or it was not tried */
+		const char *unused; /* why no VM can have it; NULL: one can, or it was not probed */
 	} harts[MAX_HARTS];
 	const char *mmu_type; /* a copy, because the memory of the host tree is reused */
 	uint64_t uart_base;   /* 0: no UART that Tally can drive */
@@ -33,15 +33,14 @@ struct platform {
 	uint32_t uart_shift, uart_width, uart_irq;
 	struct irqchip irqchip;
 	struct host_iommu iommu; /* size 0: the machine has none */
-	struct imsic imsic;      /* ids 0: no guest has a file in it */
+	struct imsic imsic;      /* ids 0: guests have no files in it */
 	/* From /chosen bootargs: tally.backend=, tally.console=, tally.roam, tally.inexact-counts
 	 * (core/boot/bootargs.h). */
 	enum hpm_choice backend;
 	const struct selectors *table; /* the VM tree's node /pmu; NULL: it has none */
 	bool interactive, frames;
 	bool roam;    /* for tests: each vcpu moves to its next hart after every time slice */
-	bool inexact; /* counters of a hart that counts wrong are not refused; the VM tree may say
-	               * so, too */
+	bool inexact; /* use counters of a hart that counts wrong; the VM tree may say so, too */
 };
 
 extern struct platform platform;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When each vcpu of a hart is to be woken, in host time; ~0: never. The times form a tournament
- * tree: each node holds the earlier of its two children. So a change, and finding the earliest,
- * cost the same however many vcpus are blocked.
+ * The time at which each vcpu of a hart is to be woken, in host time; ~0: never. The times form a
+ * tournament tree: each node holds the earlier of its two children. So the cost of a change, and of
+ * finding the earliest, does not depend on the number of blocked vcpus.
  */
 #ifndef CORE_HART_WAKE_TIMES_H
 #define CORE_HART_WAKE_TIMES_H

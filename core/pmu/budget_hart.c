@@ -6,7 +6,7 @@
 #include "core/lib/text.h"
 #include "vpmu/bits.h"
 
-/* Returns why a hart cannot count an event for budgets. NULL: it can, on *hctrs. */
+/* Returns why a hart cannot count an event for budgets, or NULL if it can, with *hctrs. */
 static const char *obstacle(const struct hpm *hpm, uint32_t event_idx, uint64_t *hctrs)
 {
 	const struct hpm_event *event = hpm_event_find(hpm, event_idx);
@@ -19,7 +19,7 @@ static const char *obstacle(const struct hpm *hpm, uint32_t event_idx, uint64_t 
 		return event->fault;
 	if (!hpm->lcofi || hpm->no_overflow)
 		return hpm->no_overflow ? hpm->no_overflow : "no overflow interrupts";
-	/* Its guests would see the OF bit of a counter that is not theirs. */
+	/* The hart's guests would see the OF bit of the budget's counter. */
 	if (!hpm->ssccfg && !hpm->flags_hidden)
 		return "no ssccfg";
 	if (quirks.no_armed_cache_events && SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_CACHE)
@@ -28,7 +28,7 @@ static const char *obstacle(const struct hpm *hpm, uint32_t event_idx, uint64_t 
 	return *hctrs ? NULL : "no counter for the event that interrupts";
 }
 
-/* Those counters of all these harts. *why and *hart are set if a hart has none. */
+/* Returns the hctrs that all these harts have for it. If a hart has none, sets *why and *hart. */
 static uint64_t common(uint64_t harts, uint32_t event_idx, const char **why, uint32_t *hart)
 {
 	uint64_t all = ~UINT64_C(0);
@@ -55,7 +55,7 @@ uint32_t budget_hctr(uint64_t harts, uint32_t event_idx)
 	uint32_t hart;
 	uint64_t hctrs = common(harts, event_idx, &why, &hart);
 
-	/* Guests get the lowest one first. */
+	/* Guests get the lowest counters first, so this is the highest. */
 	return hctrs ? highest_bit(hctrs) : 0;
 }
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether harts can count an event for budgets. Harts are masks, as in struct
- * vm_harts. */
+/* Counters for budgets. Harts are masks, as in struct vm_harts. */
 #ifndef CORE_PMU_BUDGET_HART_H
 #define CORE_PMU_BUDGET_HART_H
 
 #include <stdint.h>
 
-/* Returns the counter that counts an event for budgets on all of these harts; 0: there is none. */
+/* Returns the counter for this event's budgets on all of these harts; 0: there is none. */
 uint32_t budget_hctr(uint64_t harts, uint32_t event_idx);
 
 /* For vm_limits.no_budget. The text is valid until the next call. */

@@ -43,7 +43,7 @@ static bool shared(const struct vcpu *vcpu, uint64_t harts)
 	return false;
 }
 
-/* Whether each hart of each vcpu shows VS only the OF bits of open counters. */
+/* Whether every hart of every vcpu hides the OF bits of closed counters from VS. */
 static bool flags_hidden(const struct vm *vm)
 {
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
@@ -56,7 +56,7 @@ static bool flags_hidden(const struct vm *vm)
 	return true;
 }
 
-/* Returns why a vcpu cannot read the OF bits of a hart without Ssccfg. NULL: it can. */
+/* Returns why a vcpu cannot read the OF bits of a hart without Ssccfg, or NULL if it can. */
 static const char *not_alone(const struct vm *vm, const struct vcpu *vcpu)
 {
 	uint64_t harts = vm->config->vcpus[vcpu->id].harts;
@@ -66,8 +66,7 @@ static const char *not_alone(const struct vm *vm, const struct vcpu *vcpu)
 		return "other vcpus share it";
 	if (!hidden && harts & (harts - 1))
 		return "the vcpu may move";
-	/* The hart's scountovf may show OF of those counters only that the guest can read
-	 * directly. */
+	/* The hart's scountovf may show OF only of counters that the guest can read directly. */
 	if (vm->config->pmu_trap_reads)
 		return "pmu-reads is \"trap\"";
 	/* Its counters would run while Tally corrects their OF bits. */
@@ -76,7 +75,7 @@ static const char *not_alone(const struct vm *vm, const struct vcpu *vcpu)
 	return NULL;
 }
 
-/* Returns the first vcpu that cannot have overflow interrupts. NULL: there is none. */
+/* Returns the first vcpu that cannot have overflow interrupts, or NULL if there is none. */
 static const struct vcpu *obstacle(const struct vm *vm)
 {
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
@@ -94,7 +93,7 @@ bool vm_overflow_offered(const struct vm *vm)
 	return vm->config->pmu && vm->config->pmu_overflow && !obstacle(vm);
 }
 
-/* Whether a vcpu may read the hart's own OF bits. */
+/* Whether a vcpu may read its hart's own OF bits. */
 static bool reads_flags(const struct vm *vm)
 {
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
@@ -114,8 +113,7 @@ void vm_overflow_policy(struct vm *vm)
 	policy->hart_flags = policy->overflow && reads && !hidden;
 }
 
-/* Without overflow interrupts a guest is not told of Sscofpmf, and without that Linux has no
- * filters. */
+/* Without overflow interrupts a guest is not offered Sscofpmf, and then Linux has no filters. */
 #define NO_OVERFLOW "vm %s: no overflow interrupts, so no sampling and in Linux no filters: "
 
 void vm_overflow_report(const struct vm *vm)

@@ -8,7 +8,7 @@
 #include "vpmu/bits.h"
 #include "vpmu/tally_events.h"
 
-/* Firmware events that Tally itself serves, and so counts exactly (SBI 3.0 section 11.5). */
+/* Firmware events that Tally itself serves and therefore counts exactly (SBI 3.0 section 11.5). */
 #define FW_EVENTS_SERVED                                                                           \
 	(BIT(SBI_PMU_FW_SET_TIMER) | BIT(SBI_PMU_FW_IPI_SENT) | BIT(SBI_PMU_FW_IPI_RECEIVED) |     \
 	 BIT(SBI_PMU_FW_FENCE_I_SENT) | BIT(SBI_PMU_FW_FENCE_I_RECEIVED) |                         \
@@ -16,8 +16,8 @@
 	 BIT(SBI_PMU_FW_SFENCE_VMA_ASID_SENT) | BIT(SBI_PMU_FW_SFENCE_VMA_ASID_RECEIVED))
 
 /*
- * Fills in what a vcpu would find out when it first configures an event. It is left to the vcpu if
- * the harts of the VM differ, or if the harts still have to be told that guests see their OF bits.
+ * Fills in the results of a vcpu's first configuration of each event. They are left to the vcpu if
+ * the harts of the VM differ, or while the harts do not know yet that guests see their OF bits.
  */
 static void know_events(struct vm *vm)
 {
@@ -38,7 +38,7 @@ static void know_events(struct vm *vm)
 	vm->pmu_policy.known = vm->pmu_known;
 }
 
-/* Its vcpus do not move: vm_parse_budget(). */
+/* The vcpus of this VM do not move: vm_parse_budget(). */
 static uint64_t harts_of(const struct vm_config *config)
 {
 	uint64_t harts = 0;
@@ -48,7 +48,7 @@ static uint64_t harts_of(const struct vm_config *config)
 	return harts;
 }
 
-/* Tells a vcpu and its harts that it reads their scountovf, if it does. */
+/* Marks the vcpu and its harts if it reads their scountovf. */
 static void read_hart_flags(struct vm *vm, uint32_t i)
 {
 	const struct vpmu_policy *policy = &vm->pmu_policy;
@@ -94,8 +94,8 @@ void vm_pmu_policy_make(struct vm *vm)
 			policy->width = hpm->width;
 	}
 	vm_overflow_policy(vm);
-	/* The hart's OF bit is the guest's only while the counter is direct, so it is kept direct
-	 * at any cost. */
+	/* The hart's OF bit is that of the guest only while the counter is direct, so the counter
+	 * is kept direct at any cost. */
 	policy->cheap_moves |= policy->hart_flags;
 	policy->moves = !quirks.home_counters && !policy->hart_flags && !policy->count_hs;
 	hctrs = vm_pmu_hctrs(hctrs, policy->hart_flags);

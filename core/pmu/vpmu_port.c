@@ -28,7 +28,7 @@ static void tell(enum ledger_what what, uint64_t hctr_mask)
 	ledger(what, 0, this_pcpu()->current, hctr_mask);
 }
 
-/* Tells the old owner that it has lost the counter. NULL: the counter gets no owner. */
+/* Makes the vcpu the owner of the counter, and notifies the old owner. vcpu NULL: no owner. */
 static void change_owner(struct pcpu *pcpu, hctr_t hctr, struct vcpu *vcpu)
 {
 	struct vcpu **owner = &pcpu->hctr_owner[hctr.idx];
@@ -130,7 +130,7 @@ bool vpmu_port_is_quiet(void)
 
 /* --- fixed counters ------------------------------------------------------------------------- */
 
-/* HS measures the current stay with instret. Its beginning moves with the counter. */
+/* HS measures the current stay with instret: the stay's beginning changes with the counter. */
 void vpmu_port_fixed_take(hctr_t hctr, const struct hw_event *config, uint64_t value)
 {
 	struct pcpu *pcpu = this_pcpu();
@@ -155,7 +155,7 @@ void vpmu_port_fixed_release(uint64_t hctr_mask)
 	hpm_fixed_release(&this_pcpu()->hpm, hctr_mask);
 }
 
-/* The current vcpu has lost those that it does not run. */
+/* The current vcpu has lost the taken counters that it does not run. */
 static void counters_taken(struct vcpu *vcpu)
 {
 	vpmu_evicted(&vcpu->pmu);
@@ -231,8 +231,8 @@ bool vpmu_port_guest_ram(uint64_t gpa, uint64_t n)
 
 /*
  * The poll is at least 1 / POLLS_HZ seconds from now, so that many polls of a counter that hardly
- * moves cost the guest little. It is so much later than the earliest wrap that one poll is enough
- * for a counter that never stops.
+ * counts cost the guest little. It is later than the earliest possible wrap by so much that one
+ * poll is enough for a counter that never stops.
  */
 void vpmu_port_poll_after(uint64_t counts)
 {
@@ -246,8 +246,8 @@ void vpmu_port_poll_after(uint64_t counts)
 	pcpu_resched(pcpu);
 }
 
-/* When WFI need not trap any more, that is found out at the next WFI, because most stops come just
- * before a start. */
+/* Only the next WFI finds out that it need not trap any more, because most stops come just before a
+ * start. */
 void vpmu_port_trap_wfi(void)
 {
 	vcpu_set_vtw(this_pcpu()->current, true);
@@ -259,7 +259,7 @@ void vpmu_port_raise_lcofi(void)
 
 	if (vcpu->hart_flags)
 		hart_flags_raised(vcpu);
-	/* An LCOFI that is still pending stands for this overflow, too. */
+	/* An LCOFI that is still pending also stands for this overflow. */
 	if (!(csr_read(CSR_HVIP) & BIT(IRQ_LCOFI))) {
 		if (vcpu->few_lcofis) {
 			vcpu_lcofi_limited(vcpu);

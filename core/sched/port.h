@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The scheduler's calls to rooms above it, which define these functions. */
+/* The scheduler's calls to higher rooms, which define these functions. */
 #ifndef CORE_SCHED_PORT_H
 #define CORE_SCHED_PORT_H
 
 #include "core/vcpu/vcpu.h"
 
-/* Serves the requests to a vcpu for which this hart was notified, as far as they cannot wait for
- * its time slice. If the vcpu has just left this hart, its home is notified instead. */
+/* Serves those requests to a vcpu for which this hart was notified and which cannot wait for its
+ * time slice. If the vcpu has just left this hart, notifies its home instead. */
 void vcpu_serve_notified(struct vcpu *vcpu);
 
-/* Serves all requests when the vcpu's time slice begins. Returns false if it belongs to another
- * hart now. The vcpu is not resident. Home hart only. */
+/* Serves all requests when the vcpu's time slice begins. Returns false if another hart owns the
+ * vcpu now. The vcpu is not resident. Home hart only. */
 bool vcpu_serve_turn(struct vcpu *vcpu);
 
 /* Handles interrupts for HS; `pending` has the layout of sip. Called on this hart. */
 void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending);
 
-/* vcpu 0 starts, or has come to this hart; the VM has ended, or vcpu 0 is about to leave this hart.
- * Lead hart only, and nothing for VMs without heartbeat-ms. */
+/* heart_watch(): vcpu 0 starts, or has arrived on this hart. heart_ignore(): the VM has ended, or
+ * vcpu 0 is about to leave this hart. Lead hart only. No effect for VMs without heartbeat-ms. */
 void heart_watch(struct vm *vm);
 void heart_ignore(struct vm *vm);
 
@@ -25,12 +25,12 @@ void heart_ignore(struct vm *vm);
  * nothing left to do. Lead hart only. */
 bool vm_life_work(struct vm *vm);
 
-/* The guest has changed what it has enabled, or a vcpu has a new home. The caller holds
- * vm->devices. */
+/* Called when the guest has changed its enabled interrupts, or a vcpu has a new home. The caller
+ * holds vm->devices. */
 void wired_follow(struct vm *vm);
 
-/* Of exit.c: enters the vcpu, which was loaded at host time `loaded`, at host time `at`. Returns
- * then if it is in a long call. */
+/* From exit.c: enters the vcpu, which was loaded at host time `loaded`, at host time `at`. Returns
+ * at that time if the vcpu is in a long call. */
 void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t loaded, uint64_t at);
 
 #endif

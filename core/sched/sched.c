@@ -14,7 +14,7 @@
 #include "core/vcpu/vm.h"
 #include "vpmu/bits.h"
 
-/* Round robin: returns the next ready vcpu after the one that ran last. */
+/* Round robin: returns the next ready vcpu after the last one. */
 static struct vcpu *choose(const struct pcpu *pcpu)
 {
 	uint64_t after = pcpu->ready & -(pcpu->last << 1);
@@ -32,8 +32,7 @@ bool sched_next_stay(struct pcpu *pcpu)
 {
 	uint64_t pending, came = 0;
 
-	/* What is left the first time because a turn to a window was in the way is not the second
-	 * time. */
+	/* If a switch of windows leaves requests pending the first time, the second serves them. */
 	for (uint32_t n = 0; n == 0 || (n == 1 && left_pending(pcpu)); n++) {
 		pcpu_account_stay(pcpu);
 		pcpu->looked = pcpu->stay_start;
@@ -45,11 +44,11 @@ bool sched_next_stay(struct pcpu *pcpu)
 	return came;
 }
 
-/* Waits, with no vcpu resident, until one is ready, and returns the host time. Idle time is not
+/* Waits until a vcpu is ready, and returns the host time. No vcpu is resident. Idle time is not
  * accounted as a stay in HS. Not inlined, because sched_next() would save more registers. */
 static __attribute__((noinline)) uint64_t idle(struct pcpu *pcpu)
 {
-	/* The last vcpu's timer, which is still in the hart, must not end this WFI. */
+	/* The timer of the last vcpu is still in the hart, and must not end this WFI. */
 	csr_write(CSR_VSIE, 0);
 	if (pcpu->scheduled)
 		windows_idle(pcpu);
@@ -62,14 +61,14 @@ static __attribute__((noinline)) uint64_t idle(struct pcpu *pcpu)
 		pcpu->looked = pcpu->stay_start;
 		pcpu_interrupts(pcpu, pcpu_pending_interrupts(pcpu));
 		sched_check_notified(pcpu);
-		/* Seldom once more: as a loop it would keep what it needs in six registers more. */
+		/* Rarely repeated: as a likely loop it would need six more registers. */
 	} while (__builtin_expect(!pcpu->ready || left_pending(pcpu), 0));
 	return csr_read(CSR_TIME);
 }
 
 /*
- * Serves the requests of a vcpu in its own time slice, on its own account. Returns false if it does
- * not run now: it was ready for its requests only, it is off, or it has moved away.
+ * Serves the requests of a vcpu in its own time slice, on its own account. Returns false if it
+ * cannot run now: it was ready only for its requests, is off, or has moved away.
  */
 static __attribute__((noinline)) bool serve_turn(struct pcpu *pcpu, struct vcpu *vcpu)
 {
@@ -87,8 +86,8 @@ static __attribute__((noinline)) bool serve_turn(struct pcpu *pcpu, struct vcpu 
 	pcpu->last = vcpu->bit;
 	if (vcpu_serve_turn(vcpu)) {
 		if (pcpu->ready & bit) {
-			/* It may have been woken. Requests that came meanwhile are served as a
-			 * notification. */
+			/* The vcpu may have been woken. Requests that came meanwhile are served as
+			 * a notification. */
 			if (requests_enable(&vcpu->requests, REQ_ALL))
 				pcpu_notify(pcpu, bit);
 			return true;
@@ -101,7 +100,7 @@ static __attribute__((noinline)) bool serve_turn(struct pcpu *pcpu, struct vcpu 
 	return false;
 }
 
-/* Of a vcpu that asks: returns whether its guest runs now. Not inlined, because it is rare. */
+/* For a vcpu in `asks`: returns whether its guest runs now. Not inlined, because it is rare. */
 static __attribute__((noinline)) bool may_run(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
 	if (!(pcpu->working & vcpu->bit))
@@ -110,8 +109,8 @@ static __attribute__((noinline)) bool may_run(struct pcpu *pcpu, struct vcpu *vc
 	return false;
 }
 
-/* Returns the next vcpu that has a guest to run. *now is the host time, and is updated if it took a
- * while. */
+/* Returns the next vcpu that has a guest to run. *now, the host time, is updated after long
+ * work. */
 static struct vcpu *next_to_run(struct pcpu *pcpu, uint64_t *now)
 {
 	for (;; *now = csr_read(CSR_TIME)) {
@@ -127,14 +126,15 @@ static struct vcpu *next_to_run(struct pcpu *pcpu, uint64_t *now)
 	}
 }
 
-/* Further steps for a vcpu that is alone on its hart, roams, or has a window. It has just been
- * loaded, at host time `now`. */
+/* Additional steps for a vcpu that is alone on its hart, roams, or has a window. It was loaded at
+ * host time `now`. */
 static __attribute__((noinline)) void loaded_unshared(struct pcpu *pcpu, struct vcpu *vcpu,
                                                       uint64_t now)
 {
 	if (pcpu->n_vcpus == 1)
 		vcpu_trap_wfi(vcpu, !vcpu_may_sleep(vcpu));
-	/* Else it would move before its guest goes on: long_call_finish() lets it roam. */
+	/* While OF bits are being made, the vcpu would move before its guest continues. In that
+	 * case long_call_finish() lets it roam. */
 	if (platform.roam && vcpu->call.slice != hart_flags_slice)
 		vcpu_roam(vcpu);
 	if (pcpu->scheduled)
@@ -164,8 +164,8 @@ static void load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 		loaded_unshared(pcpu, vcpu, now);
 }
 
-/* A vcpu that is blocked, throttled or off leaves the hart. Not inlined, because change() would
- * save more registers. */
+/* Handles a vcpu that leaves the hart blocked, throttled or off. Not inlined, because change()
+ * would save more registers. */
 static __attribute__((noinline)) void rest(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
 	if (pcpu->waiting & vcpu->bit)
@@ -181,7 +181,7 @@ static __attribute__((noinline)) void leave(struct pcpu *pcpu, struct vcpu *vcpu
 {
 	if (!(pcpu->ready & vcpu->bit))
 		rest(pcpu, vcpu, now);
-	/* It may have been asked to move to where it is. */
+	/* The destination of a move may be the present home. */
 	if (!vcpu_hand_over(vcpu) && pcpu->ready & vcpu->bit)
 		sched_begin_steal(vcpu, now);
 }
@@ -220,7 +220,7 @@ static inline bool keeps_hart(struct pcpu *pcpu, const struct vcpu *vcpu, uint64
 static inline __attribute__((always_inline)) void watch_suspect(struct pcpu *pcpu,
                                                                 const struct vcpu *vcpu)
 {
-	/* Nearly always no vcpu is a suspect. */
+	/* Usually no vcpu is a suspect. */
 	if (__builtin_expect(pcpu->suspect == vcpu->suspect, 1))
 		return;
 	pcpu->suspect = vcpu->suspect;
@@ -235,7 +235,7 @@ static inline __attribute__((always_inline)) struct vcpu *enter(struct pcpu *pcp
 	return vcpu;
 }
 
-/* The world switch. `last` is the resident vcpu, NULL: none. Not inlined, so that sched_next()
+/* The world switch. `last` is the resident vcpu; NULL: none. Not inlined, so that sched_next()
  * saves no registers. */
 static __attribute__((noinline)) struct vcpu *change(struct pcpu *pcpu, struct vcpu *last,
                                                      uint64_t now)
@@ -256,7 +256,7 @@ void sched_entered(struct pcpu *pcpu, struct vcpu *vcpu)
 	(void)enter(pcpu, vcpu);
 }
 
-/* A window has ended, or a guard begins. The resident vcpu leaves as at the end of a turn. */
+/* A window has ended, or a guard begins. The resident vcpu leaves as at the end of a slice. */
 static __attribute__((noinline)) struct vcpu *next_window(struct pcpu *pcpu, struct vcpu *vcpu,
                                                           uint64_t now)
 {
@@ -271,7 +271,7 @@ static __attribute__((noinline)) struct vcpu *next_window(struct pcpu *pcpu, str
 	return change(pcpu, NULL, now);
 }
 
-/* Whether the vcpu's time is over, but not in this stay. */
+/* Whether the vcpu's time is over, but the switch is postponed to the next stay. */
 static bool puts_off(struct pcpu *pcpu, const struct vcpu *vcpu, uint64_t now)
 {
 	if (pcpu->worked == PUT_OFF || !(pcpu->worked || pcpu->scheduled) || pcpu_may_begin(pcpu))
@@ -280,8 +280,8 @@ static bool puts_off(struct pcpu *pcpu, const struct vcpu *vcpu, uint64_t now)
 	       keeps_hart(pcpu, vcpu, 0);
 }
 
-/* The rare cases of sched_next(): the resident vcpu has steal time to end, or it, or the vcpu
- * before it, is a suspect or looks like one, or the hart has a schedule, or has done other work. */
+/* The rare cases of sched_next(): the resident vcpu has steal time to end; it or the last vcpu is a
+ * suspect or looks like one; the hart has a schedule; or it has done other work in this stay. */
 static __attribute__((noinline)) struct vcpu *look(struct pcpu *pcpu, struct vcpu *vcpu,
                                                    uint64_t now)
 {

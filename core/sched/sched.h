@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which vcpu runs on this hart. Ready vcpus take time slices, each as long as its VM's share says,
- * and a vcpu in WFI gives the hart away. All functions are called on the vcpu's home hart.
+ * The choice of the vcpu that runs on this hart. Ready vcpus take time slices, whose lengths follow
+ * from their VMs' shares. A vcpu in WFI gives the hart away. All functions are called on the home
+ * hart.
  */
 #ifndef CORE_SCHED_SCHED_H
 #define CORE_SCHED_SCHED_H
@@ -9,17 +10,17 @@
 #include "core/vcpu/vcpu.h"
 
 /* Switches to another vcpu if the time slice of the resident one is over or it cannot run, and
- * idles while no vcpu can. Returns the vcpu to enter, which is then resident. */
+ * idles while no vcpu can run. Returns the vcpu to enter, which is then resident. */
 struct vcpu *sched_next(struct pcpu *pcpu);
 
-/* The last step of sched_next() for a vcpu that was just loaded and does not return from it. */
+/* The last step of sched_next() for a newly loaded vcpu, if sched_next() does not return. */
 void sched_entered(struct pcpu *pcpu, struct vcpu *vcpu);
 
 /* Makes the vcpu ready to run. */
 void sched_set_ready(struct vcpu *vcpu);
 
-/* Enables those requests that are to interrupt the hart while the vcpu is not resident: the ones
- * that make it ready. If one of them is pending already, the vcpu becomes ready. */
+/* Enables the requests that make the vcpu ready, so that they interrupt the hart while it is not
+ * resident. If one of them is already pending, the vcpu becomes ready. */
 void sched_enable_requests(struct vcpu *vcpu);
 
 /* Blocks the resident vcpu until an interrupt comes (WFI). */
@@ -31,29 +32,29 @@ void sched_yield(void);
 /* Wakes a blocked vcpu if it has an interrupt. The vcpu is not resident. */
 void sched_wake_if_interrupted(struct vcpu *vcpu);
 
-/* Takes the vcpu out of all lists until sched_set_ready(). */
+/* Takes the vcpu off all lists until sched_set_ready(). */
 void sched_off(struct vcpu *vcpu);
 
 /* Wakes a blocked vcpu at once if it has an interrupt, otherwise when its timer expires. The vcpu
  * is not resident. */
 void sched_wake_in_time(struct vcpu *vcpu);
 
-/* The vcpu is off. Its time slices go to vm_life_work() until that is done. */
+/* Spends the time slices of a vcpu that is off on vm_life_work(), until that is done. */
 void sched_work(struct vcpu *vcpu);
 bool sched_works(const struct vcpu *vcpu);
 
-/* This stay, from the exit on, is for a vcpu. Nothing changes if its home is another hart. */
+/* Accounts this stay, from the exit on, to a vcpu. No effect if its home is another hart. */
 void sched_works_for(struct vcpu *vcpu);
 
-/* The same for one more vcpu of this hart in the stay: what was done so far stays with who had it.
- */
+/* Accounts the rest of this stay to another vcpu of this hart. The work so far stays with the
+ * former vcpu. */
 void sched_works_too(struct vcpu *vcpu);
 
-/* An IPI has interrupted the resident vcpu. Accounts the stay to the vcpu that the IPI is for. */
+/* Called when an IPI has interrupted the resident vcpu. Accounts the stay to the IPI's vcpu. */
 void sched_ipi_came(void);
 
-/* Serves the requests of the vcpus of this hart that were notified. Not to be called in the middle
- * of an exit, because the resident vcpu may be off or on another hart afterwards. */
+/* Serves the requests of the vcpus of this hart that were notified. Must not be called in the
+ * middle of an exit, because the resident vcpu may be off or on another hart afterwards. */
 void sched_serve_notified(void);
 static inline void sched_check_notified(struct pcpu *pcpu)
 {
@@ -62,8 +63,8 @@ static inline void sched_check_notified(struct pcpu *pcpu)
 }
 
 /* Ends the current stay and begins another one, without a guest in between, as if interrupts had
- * been taken. Returns whether there were some: a request comes with one. The timer has to be set
- * if it may be later than the next event. */
+ * been taken. Returns whether there were any; a request comes with an interrupt. The caller sets
+ * the timer if it may be later than the next event. */
 bool sched_next_stay(struct pcpu *pcpu);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work for one vcpu in the time slice of another, and who is charged for it. */
+/* Work for one vcpu in the time slice of another, and its accounting. */
 #include "arch/riscv/hart/csr.h"
 #include "core/sched/port.h"
 #include "core/vcpu/stay.h"
@@ -10,8 +10,8 @@
 
 /*
  * Begins work for a vcpu in the time slice of the resident one. If they belong to different VMs,
- * the resident vcpu has steal time until sched_end_steal(). What the hart did before in this stay
- * for a vcpu of a third VM is on that one's account.
+ * the resident vcpu has steal time until sched_end_steal(). Work that the hart did before in this
+ * stay for a vcpu of a third VM is accounted to that VM.
  */
 static void work_for(struct pcpu *pcpu, struct vcpu *vcpu)
 {
@@ -27,7 +27,7 @@ static void work_for(struct pcpu *pcpu, struct vcpu *vcpu)
 		sched_begin_steal(current, csr_read(CSR_TIME));
 }
 
-/* The same, and the whole stay is accounted to it, from the exit on. */
+/* The same, but accounts the whole stay to the vcpu, from the exit on. */
 static inline void stay_for(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	pcpu->stay_of = vcpu;
@@ -70,7 +70,7 @@ void sched_serve_notified(void)
 	enum vcpu_exit why = pcpu->stay_why;
 	uint64_t left;
 
-	/* The order matters: clear the interrupt, take the mask, take the requests. Whatever comes
+	/* The order matters: clear the interrupt, take the mask, take the requests. A notification
 	 * in between is seen the next time (docs/memory-order.md, "Mail"). */
 	pcpu_ack_ipi();
 	left = atomic_exchange(&pcpu->notified, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the scheduler share: sched.c (time slices), sched_ready.c (states of a vcpu),
+/* Shared by the files of the scheduler: sched.c (time slices), sched_ready.c (states of a vcpu),
  * sched_time.c (timers), sched_notified.c (notifications) and sched_work.c (work on a VM's life).
- * Of others, core/boot/harts.c alone includes this: the boot hart rests by its timer. */
+ * Outside this room only core/boot/harts.c includes it: the boot hart sleeps until its timer. */
 #ifndef CORE_SCHED_SCHED_PARTS_H
 #define CORE_SCHED_SCHED_PARTS_H
 
@@ -32,20 +32,20 @@ static inline void sched_set_timer(struct pcpu *pcpu, const struct vcpu *residen
 		turn_end += pcpu->alone;
 	if ((others || resident) && turn_end < deadline)
 		deadline = turn_end;
-	/* Nobody wants to be woken. An emulator whose clock jumps to the next timer would find
-	 * none, or find its own again and again, and would not take input meanwhile. */
+	/* No vcpu is to be woken. An emulator whose clock jumps to the next timer would find no
+	 * timer, or its own again and again, and would not take input meanwhile. */
 	if (!resident && deadline == ~0UL && n_pcpus == 1)
 		deadline = csr_read(CSR_TIME) + platform.timebase;
-	/* Without Sstc, and in vs_aia.c, HS provides the resident guest's timer, too. */
+	/* Without Sstc, and in vs_aia.c, HS also provides the resident guest's timer. */
 	if (resident && resident->timer < deadline)
 		deadline = resident->timer;
 	sched_set_host_timer(pcpu, deadline);
 }
 
 /*
- * Begins steal time: the vcpu is ready and another one is resident. load() ends it. A hart that is
- * idle, or about to load the only ready vcpu, steals from nobody. Vcpus that became ready then are
- * in `steal_not_begun` until a vcpu is loaded.
+ * Begins steal time: the vcpu is ready and another one is resident. load() ends it. There is no
+ * steal time while the hart is idle or about to load the only ready vcpu: vcpus that became ready
+ * then are in `steal_not_begun` until a vcpu is loaded.
  */
 static inline void sched_begin_steal(struct vcpu *vcpu, uint64_t now)
 {
@@ -53,11 +53,11 @@ static inline void sched_begin_steal(struct vcpu *vcpu, uint64_t now)
 		vcpu->fw.ready_since = now;
 }
 
-/* Ends the steal time of the resident vcpu. Its time slice becomes longer by that time, which is
- * added to the debt of the VM that the hart worked for. */
+/* Ends the steal time of the resident vcpu. Adds that time to its time slice, and to the debt of
+ * the VM that the hart worked for. */
 void sched_end_steal(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now);
 
-/* Shortens a time slice of the vcpu that begins by the debt of its VM, to no less than half. */
+/* Shortens the vcpu's new time slice by the debt of its VM, to no less than half. */
 void sched_charge_debt(struct pcpu *pcpu, const struct vcpu *vcpu);
 
 /* Spends a time slice on the next life of the vcpu's VM, and serves interrupts after each step. */

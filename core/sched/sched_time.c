@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When blocked vcpus are woken. */
+/* The times at which blocked vcpus are woken. */
 #include "arch/riscv/hart/csr.h"
 #include "core/sched/sched_parts.h"
 #include "core/vcpu/guest_file.h"
 #include "core/watch/port.h"
 
-/* Returns the host time at which a blocked vcpu has to be checked. */
+/* Returns the host time at which a blocked vcpu must be checked. */
 static uint64_t next_wake(const struct vcpu *vcpu)
 {
 	uint64_t timer = vcpu_timer_deadline(vcpu);

@@ -16,7 +16,7 @@ void sched_work(struct vcpu *vcpu)
 	pcpu->working |= vcpu->bit;
 	pcpu->asks |= vcpu->bit;
 	sched_set_ready(vcpu);
-	/* It has no guest that wants to run: nothing is stolen from it. */
+	/* The vcpu has no guest that wants to run, so it has no steal time. */
 	pcpu->steal_not_begun &= ~vcpu->bit;
 	vcpu->fw.ready_since = 0;
 }
@@ -36,12 +36,12 @@ static void others_wait(const struct pcpu *pcpu, const struct vcpu *vcpu)
 		sched_begin_steal(pcpu->vcpus[i], now);
 }
 
-/* A step begins when nothing else waits, because the two together might be too long a stay. But
- * interrupts without an end do not keep it from its next step. */
+/* A step begins only when nothing else is pending, because both together might make too long a
+ * stay. But interrupts without an end do not postpone the next step for ever. */
 #define LOOKS 8U
 
-/* Serves interrupts and requests in the time slice of a vcpu that works. Returns whether there were
- * interrupts: a request comes with one. */
+/* Serves interrupts and requests in the time slice of a working vcpu. Returns whether there were
+ * any interrupts; a request comes with one. */
 static bool serve_between(struct pcpu *pcpu, const struct vcpu *vcpu)
 {
 	bool pending;

@@ -20,7 +20,7 @@ void vcpu_budget_make(struct vcpu *vcpu)
 	b->count = config->budget.count;
 	if (!b->count)
 		return;
-	/* Never shorter than the tree says, on a slow clock. */
+	/* Rounded up: on a slow clock, too, a period is no shorter than in the tree. */
 	b->period = ((uint64_t)platform.timebase * config->budget.period_us + 999999) / 1000000;
 	vcpu->has_deadlines = true;
 	vcpu->home->asks |= vcpu->bit;
@@ -58,7 +58,7 @@ static void renew(struct vcpu *vcpu, uint64_t now)
 		                      over < b->count ? (int64_t)(b->count - over) : 1);
 }
 
-/* It was throttled, up to now. */
+/* Ends the throttled time at `now`. */
 static void release(struct vcpu_budget *b, uint64_t now)
 {
 	b->throttled_ticks += now - b->throttled_since;
@@ -71,15 +71,15 @@ bool vcpu_budget_allows(struct vcpu *vcpu, uint64_t now)
 	struct vcpu_budget *b = &vcpu->budget;
 	struct pcpu *pcpu = vcpu->home;
 	uint64_t since = vcpu->fw.ready_since;
-	/* It may be loaded in its window's guard, and does not run before. */
+	/* The vcpu may be loaded in the guard of its window, but runs only in the window. */
 	uint64_t runs_at = pcpu->scheduled ? windows_runs_at(pcpu, now) : now;
 
 	if (b->throttled_since && b->released)
 		release(b, since ? since : now);
-	/* Otherwise it slept meanwhile, and was not throttled. */
+	/* If not released, it slept meanwhile, and was not throttled. */
 	b->throttled_since = 0;
 	if (runs_at >= b->period_end) {
-		/* It wanted the hart before the period was over, and could not have had it. */
+		/* The vcpu wanted the hart before the end of the period, with its budget spent. */
 		if (b->spent && since && since < b->period_end) {
 			b->throttled_ticks += b->period_end - since;
 			vcpu->fw.ready_since = b->period_end;
@@ -118,12 +118,12 @@ void vcpu_budget_spent(struct vcpu *vcpu)
 	b->look_at = b->period_end;
 	pcpu->ready &= ~vcpu->bit;
 	vcpu_set_wake(vcpu);
-	/* So that it is looked at for trap loops, as at the end of a slice. */
+	/* Makes sched_next() check the vcpu for trap loops, as at the end of a slice. */
 	pcpu->slice_end = 0;
 	pcpu_resched(pcpu);
 }
 
-/* It may have spent its budget in this very stay, or that is found out now. Then it goes on. */
+/* The vcpu continues even if it has spent its budget in this stay, or renew() finds that now. */
 static void renew_resident(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
 	struct vcpu_budget *b = &vcpu->budget;
@@ -148,16 +148,16 @@ void vcpu_budget_look(struct vcpu *vcpu, uint64_t now)
 		vcpu_set_wake(vcpu);
 		return;
 	}
-	/* A vcpu that waits for its turn gets its new period when that comes. */
+	/* A vcpu that waits for its turn gets its new period when its turn comes. */
 	b->look_at = NEVER;
 	if (vcpu_is_current(vcpu)) {
 		renew_resident(pcpu, vcpu, now);
 	} else if (b->throttled_since) {
 		renew(vcpu, now);
-		/* It has a turn, in which all requests are served. */
+		/* The vcpu has a turn, in which all requests are served. */
 		requests_disable(&vcpu->requests);
 		sched_set_ready(vcpu);
-		/* From here on it is stolen from, unless the hart is idle until it is loaded. */
+		/* Its steal time begins now, unless the hart is idle until it is loaded. */
 		if (vcpu->fw.ready_since)
 			release(b, vcpu->fw.ready_since);
 		else
@@ -165,7 +165,7 @@ void vcpu_budget_look(struct vcpu *vcpu, uint64_t now)
 	}
 }
 
-/* So that no tick of its time is counted twice. */
+/* throttled_since must not be in the time as resident vcpu, or ticks would count twice. */
 void vcpu_budget_left_hart(struct vcpu *vcpu, uint64_t now)
 {
 	if (vcpu->budget.throttled_since)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Budgets: of one event, at most `count` happen to a vcpu in each period. The vPMU counts them
- * (vpmu/budget.h) and tells when the budget is spent; then the vcpu leaves the hart until the
- * period is over. Periods follow each other from the first start on, whatever the vcpu or its VM
- * does. By how much a period's budget was exceeded is taken off the next one's.
+ * Budgets: at most `count` events of one kind may happen to a vcpu in each period. The vPMU counts
+ * them (vpmu/budget.h) and reports when the budget is spent; then the vcpu leaves the hart until
+ * the end of the period. Periods follow each other from the first start on, independent of the vcpu
+ * and its VM. Any excess over a period's budget is subtracted from the next one's.
  *
  * Private to the home hart, which does not change.
  */
@@ -18,31 +18,31 @@ struct vcpu;
 /* Gives the vcpu the budget of its VM. At boot. */
 void vcpu_budget_make(struct vcpu *vcpu);
 
-/* For the first period. At boot. */
+/* Prepares the first period. At boot. */
 void vcpu_budget_first(struct vcpu *vcpu);
 
-/* The first life of the VM begins now, and so does the first period; on a hart with a schedule it
- * has begun before, so that a period of one frame is a frame's. Lead hart of the VM only. */
+/* Begins the first life of the VM and the first period. On a hart with a schedule the period has
+ * begun before, so that periods of one frame coincide with frames. Lead hart of the VM only. */
 void vcpu_budget_begin(struct vcpu *vcpu, uint64_t now);
 
-/* The vcpu is about to be loaded. Returns false if it has spent its budget; then it is throttled,
- * and not ready any more. */
+/* Called before the vcpu is loaded. Returns false if it has spent its budget; then it is throttled,
+ * and no longer ready. */
 bool vcpu_budget_allows(struct vcpu *vcpu, uint64_t now);
 
-/* The throttled vcpu, which was away meanwhile (core/sched/windows.h), is ready again for
- * vcpu_budget_allows() to judge: what is over of its period is not throttled, but stolen. */
+/* The throttled vcpu was away (core/sched/windows.h) and is ready again, to be checked by
+ * vcpu_budget_allows(). The time after the end of its period is steal time, not throttled. */
 void vcpu_budget_again(struct vcpu *vcpu);
 
-/* The time of look_at may have come. */
+/* Checks the budget if the time of look_at has come. */
 void vcpu_budget_look(struct vcpu *vcpu, uint64_t now);
 
-/* The vcpu was resident until now, and does not wait for its turn. */
+/* The vcpu was resident until now, and is not ready. */
 void vcpu_budget_left_hart(struct vcpu *vcpu, uint64_t now);
 
 /* The vcpu stops, or its VM ends. */
 void vcpu_budget_off(struct vcpu *vcpu);
 
-/* Returns how long the vcpu was throttled up to `now`, in host time. Any hart may ask. */
+/* Returns the vcpu's throttled time up to `now`, in host time. Any hart may call it. */
 uint64_t vcpu_budget_throttled(const struct vcpu *vcpu, uint64_t now);
 
 #endif

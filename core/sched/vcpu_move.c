@@ -16,10 +16,10 @@
 #include "core/watch/port.h"
 #include "vpmu/bits.h"
 
-/* Longer than a hart needs to fall asleep. Ticks of host time. */
+/* Longer than a hart needs to fall asleep; ticks of host time. */
 #define ROAM_NAP_TICKS 100
 
-/* The lists of its old home that the vcpu was in. */
+/* The lists of the old home in which the vcpu was. */
 enum { CARRIED_READY = 1, CARRIED_WAITING = 2, CARRIED_WORKING = 4 };
 
 static uint64_t allowed(const struct vcpu *vcpu)
@@ -44,12 +44,12 @@ void vcpu_roam(struct vcpu *vcpu)
 	uint64_t after = allowed(vcpu) & ~((BIT(mine) << 1) - 1);
 	uint32_t next = lowest_bit(after ? after : allowed(vcpu));
 
-	/* The hart need not be notified: the scheduler is about to check. */
+	/* No notification is needed: the scheduler is about to check. */
 	if (next != mine)
 		__atomic_store_n(&vcpu->migrate_to, pcpu_at(next), __ATOMIC_RELAXED);
 }
 
-/* Reads what the hart's counters hold for the vcpu, and frees them. */
+/* Reads the counts that the hart's counters hold for the vcpu, and frees the counters. */
 static void leave_counters(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	for (uint32_t i = 0; i < ARRAY_SIZE(pcpu->hctr_owner); i++) {
@@ -87,7 +87,7 @@ bool vcpu_hand_over(struct vcpu *vcpu)
 		return false;
 	leave_counters(from, vcpu);
 	vcpu_registers_leave(vcpu);
-	/* A stay on its behalf must be accounted while the vcpu still belongs to this hart. */
+	/* A stay for the vcpu must be accounted while it still belongs to this hart. */
 	if (from->stay_of == vcpu) {
 		pcpu_account_stay(from);
 		from->stay_of = NULL;
@@ -106,7 +106,7 @@ bool vcpu_hand_over(struct vcpu *vcpu)
 	return true;
 }
 
-/* WFI traps if a hart has several vcpus. A vcpu that was here before may have been alone. */
+/* Makes WFI trap, as it must on a hart with several vcpus, for those that were alone here. */
 static void share_the_hart(const struct pcpu *pcpu)
 {
 	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
@@ -141,8 +141,7 @@ static void join_lists(struct pcpu *pcpu, struct vcpu *vcpu)
 	sched_enable_requests(vcpu);
 }
 
-/* Interrupts of the VM's devices come to this hart, if the vcpu is the one that has them enabled.
- */
+/* Routes interrupts of the VM's devices to this hart, if they are enabled for the vcpu. */
 static void follow_wires(struct vm *vm)
 {
 	spin_lock(&vm->devices);
@@ -158,7 +157,7 @@ void vcpu_arrive(struct vcpu *vcpu)
 		sched_nap(ROAM_NAP_TICKS);
 	if (vcpu->vm->config->n_devices)
 		fence_acquire_all(); /* its guest's accesses to devices */
-	/* What this hart has cached of the vcpu's memory may be older than its last stay here. */
+	/* This hart's caches of the vcpu's memory may be as old as the vcpu's last stay here. */
 	fence_i();
 	vcpu_fence_vm(vcpu);
 	join_lists(vcpu->home, vcpu);

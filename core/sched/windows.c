@@ -14,42 +14,43 @@
 #include "core/vcpu/vm.h"
 #include "vpmu/bits.h"
 
-/* What a hart is in. A guard that is longer than the least one begins with GUARD, where nobody can
- * run and interrupts are served. For the rest of it the window is open already: its vcpu is loaded,
- * and waits. */
+/* The phase of a hart's frame. If a guard is longer than the least guard, it begins with GUARD, in
+ * which no vcpu can run and interrupts are served. For the rest of the guard the phase is OPEN
+ * already: the window's vcpu is loaded, and waits. */
 enum phase { SLACK, GUARD, OPEN };
 
 #define MILLION 1000000UL
-/* A window that begins within 100 ns is not late: where a tick of the clock is shorter than a few
- * instructions, none could begin at its tick. */
+/* A window that begins up to 100 ns late is not counted as late: if a tick of the clock is shorter
+ * than a few instructions, no window could begin at its very tick. */
 #define SOON_HZ 10000000U
 
-/* Masks are of vcpus[]. The first group is constant after boot, the second the hart's own. Other
- * harts read `here` alone, under the lock of a VM's devices. */
+/* Masks are of vcpus[]. The first group is constant after boot, the second private to the hart.
+ * Other harts read only `here`, under the lock of a VM's devices. */
 struct windows {
 	const struct vm_schedule *schedule;
-	uint64_t frame; /* ticks, and millionths of one, in `part` */
+	uint64_t frame; /* ticks, plus `part` millionths of a tick */
 	uint64_t part;
 	uint64_t mine;  /* all vcpus of the hart */
-	uint64_t slack; /* those that have the slack */
+	uint64_t slack; /* the vcpus that run in the slack */
 	uint64_t whose[VM_MAX_HART_WINDOWS];
 
 	enum phase phase;
-	bool begins;        /* a window, with a vcpu that is ready: none has been loaded yet */
-	struct vcpu *makes; /* has the window first, but its OF bits are being made; or NULL */
-	uint32_t next;      /* the window that is open, or comes next */
-	uint64_t frame_at;  /* host time of the beginning of its frame, and millionths of a tick */
+	bool begins;        /* a window begins, has a ready vcpu, and none has been loaded yet */
+	struct vcpu *makes; /* the window's first vcpu while its OF bits are being made; or NULL */
+	uint32_t next;      /* index of the window that is open, or comes next */
+	/* host time of its frame's beginning, plus part_at millionths of a tick */
+	uint64_t frame_at;
 	uint64_t part_at;
 	uint64_t until;    /* host time of the end of the phase */
 	uint64_t opens;    /* OPEN: host time of the beginning of the window */
-	uint64_t promised; /* OPEN: how many ticks later its first vcpu is loaded at most */
-	uint64_t turn_to;  /* who is not away when a turn is over */
-	uint64_t here;     /* who is not away */
-	/* The value of pcpu->last when each window ended last; behind them that of the slack. A
-	 * window or piece of slack may be shorter than a turn: so the next one begins with the turn
-	 * that comes next in its own circle, not with the first after that of somebody else. */
+	uint64_t promised; /* OPEN: maximum ticks from then to the load of its first vcpu */
+	uint64_t turn_to;  /* the vcpus that are not away after windows_turn() */
+	uint64_t here;     /* the vcpus that are not away */
+	/* The value of pcpu->last at the last end of each window; the last entry is that of the
+	 * slack. A window or piece of slack may be shorter than a slice. So each continues its own
+	 * round robin, not that of the window before it. */
 	uint64_t last[VM_MAX_HART_WINDOWS + 1];
-	uint64_t ready, waiting, working, called; /* in which lists those away were */
+	uint64_t ready, waiting, working, called; /* lists of the vcpus that are away */
 };
 
 static struct windows *of(const struct pcpu *pcpu)
@@ -57,7 +58,7 @@ static struct windows *of(const struct pcpu *pcpu)
 	return pcpu->windows;
 }
 
-/* Once in a turn: other harts must not see a phase that is over already. */
+/* Stores `here` once per windows_turn(), so that other harts never see a phase that has ended. */
 static void set_here(struct windows *w, uint64_t here)
 {
 	__atomic_store_n(&w->here, here, __ATOMIC_RELAXED);
@@ -90,11 +91,11 @@ static void make(struct windows *w, struct pcpu *pcpu, const struct vm_schedule 
 			w->whose[i] |= vms[schedule->windows[i].vm].vcpus[v]->bit;
 	w->until = ~0UL;
 	pcpu->scheduled = true;
-	/* No vcpu is alone here: others' windows are as another one's turns. */
+	/* No vcpu is alone here: windows of others are like time slices of others. */
 	pcpu_count_vcpus(pcpu, 1);
 }
 
-/* What the schedule promises. */
+/* Logs the promises of the schedule. */
 static void report(const struct vm_schedule *s)
 {
 	log_line("hart %u: no stay in HS is longer than %u instructions; least guard %u us", s->id,
@@ -127,7 +128,7 @@ void windows_start(uint64_t now)
 
 		if (!pcpu->scheduled)
 			continue;
-		/* As if the frame before had just ended. The hart idles, or will. */
+		/* Looks as if the last frame had just ended. The hart is idle or will be soon. */
 		of(pcpu)->phase = OPEN;
 		of(pcpu)->next = of(pcpu)->schedule->n_windows - 1;
 		of(pcpu)->frame_at = now - of(pcpu)->frame;
@@ -137,13 +138,13 @@ void windows_start(uint64_t now)
 	}
 }
 
-/* From which tick on the window with this guard, or a part of it, is kept free. */
+/* Returns the tick from which the window with this guard, or with a part of it, is kept free. */
 static uint64_t before(const struct windows *w, uint64_t guard_us)
 {
 	return w->frame_at + ticks(w->schedule->windows[w->next].start_us) - ticks(guard_us);
 }
 
-/* The hart has not come to n windows like this. What is off misses nothing. */
+/* Records that the hart missed n windows like this. Vcpus that are off miss none. */
 static void miss(const struct pcpu *pcpu, const struct windows *w, uint32_t window, uint64_t n)
 {
 	uint64_t on = w->ready | w->waiting | pcpu->ready | pcpu->waiting;
@@ -153,7 +154,7 @@ static void miss(const struct pcpu *pcpu, const struct windows *w, uint32_t wind
 		pcpu->vcpus[i]->windows_missed += n;
 }
 
-/* No part of a tick gets lost, so frames of different harts keep their places to each other. */
+/* Fractions of a tick are kept, so frames of different harts do not drift apart. */
 static void pass_frames(struct windows *w, uint64_t n)
 {
 	w->part_at += n * w->part;
@@ -197,7 +198,7 @@ static void next_phase(struct windows *w)
 	w->until = before(w, w->schedule->windows[w->next].guard_us);
 }
 
-/* Of frames that are over nothing is made up for. So the loop ends after two frames at most. */
+/* Missed frames are skipped, so the loop ends after at most two frames. */
 static void advance(const struct pcpu *pcpu, struct windows *w, uint64_t now)
 {
 	while (now > w->frame_at && now - w->frame_at >= 2 * (w->frame + 1)) {
@@ -214,7 +215,7 @@ static void advance(const struct pcpu *pcpu, struct windows *w, uint64_t now)
 	}
 }
 
-/* Takes these vcpus out of the hart's lists. */
+/* Takes these vcpus off the hart's lists. */
 static void leave_lists(struct pcpu *pcpu, struct windows *w, uint64_t vcpus)
 {
 	w->ready |= pcpu->ready & vcpus;
@@ -241,8 +242,8 @@ static void leave(struct pcpu *pcpu, struct windows *w, struct vcpu *vcpu, uint6
 	atomic_store_explicit(&vcpu->requests.enabled, REQ_OBSERVE, memory_order_release);
 }
 
-/* It sleeps. If its timer has expired since it left, or in the stay in which it left, it has wanted
- * to run from then on. Of what else may wake it nobody knows when it came. */
+/* The vcpu continues to sleep. If its timer has expired while it was away, or in the stay in which
+ * it left, it has wanted to run since then. The time of its other wake-ups is unknown. */
 static void sleeps_on(struct vcpu *vcpu, uint64_t now)
 {
 	uint64_t timer =
@@ -271,7 +272,7 @@ static void come(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 
 	if (vcpu->budget.throttled_since && !((pcpu->waiting | pcpu->ready) & bit))
 		vcpu_budget_again(vcpu);
-	/* It sleeps on also if it has a turn for a request, which need not wake it. */
+	/* It also sleeps on if it has a turn to serve a request that need not wake it. */
 	if (pcpu->waiting & bit)
 		sleeps_on(vcpu, now);
 	else if (pcpu->ready & bit)
@@ -282,7 +283,8 @@ static void come(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 		sched_enable_requests(vcpu);
 }
 
-/* Turns the sources of these VMs on, or off at the host's controller, if such a vcpu takes them. */
+/* Enables these VMs' sources at the host's controller, or disables them, if one of the changed
+ * vcpus takes them. */
 static void follow_wires(uint64_t changed)
 {
 	uint32_t i;
@@ -296,7 +298,7 @@ static void follow_wires(uint64_t changed)
 	}
 }
 
-/* Returns those VMs with wires that have one of these vcpus. */
+/* Returns the VMs that have wires and one of these vcpus. */
 static uint64_t wired_vms(const struct pcpu *pcpu, uint64_t vcpus)
 {
 	uint64_t found = 0;
@@ -316,7 +318,7 @@ static uint64_t *last(struct windows *w)
 	return &w->last[w->phase == OPEN ? w->next : VM_MAX_HART_WINDOWS];
 }
 
-/* The window's guest begins, or it ends before that. */
+/* Called when the window's guest begins, or when the window ends before that. */
 static __attribute__((noinline)) void note_late(struct windows *w, struct vcpu *vcpu, uint64_t now)
 {
 	uint64_t late = now - w->opens;
@@ -350,7 +352,7 @@ void windows_turn(struct pcpu *pcpu, uint64_t now)
 		come(pcpu, pcpu->vcpus[i], now);
 	follow_wires(wired_vms(pcpu, were ^ w->here));
 	external_look_at(EXTERNAL_WINDOW, w->until);
-	/* A vcpu that sleeps, or whose VM is being loaded, may begin later and is not late. */
+	/* If a vcpu sleeps, or its VM is being loaded, it may begin later without being late. */
 	w->begins = w->phase == OPEN && pcpu->ready & ~pcpu->working & ~pcpu->called;
 }
 
@@ -402,7 +404,7 @@ void windows_loaded(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 	bool begins = w->begins;
 
 	w->begins = false;
-	/* Also if that took until then: no tick before the window is the vcpu's. */
+	/* Even if the window has opened meanwhile: the vcpu gets no tick before it. */
 	if (w->phase == OPEN && now < w->opens)
 		exit_enter_at(pcpu, vcpu, now, w->opens);
 	else if (begins)

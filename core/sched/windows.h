@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Harts with a schedule (docs/schedules.md). Outside its windows a vcpu is *away*: in none of its
- * hart's lists, without a wake time, and no request to it but the operator's look at counters is
- * enabled. What came meanwhile is found when its next window opens. So whoever chooses among ready
- * vcpus, and sets timers for them, need not know of windows.
+ * hart's lists, without a wake time, and with all requests disabled except the operator's reads of
+ * counters. Other requests are found when its next window opens. So code that chooses among ready
+ * vcpus, and sets timers for them, need not know about windows.
  */
 #ifndef CORE_SCHED_WINDOWS_H
 #define CORE_SCHED_WINDOWS_H
@@ -11,47 +11,46 @@
 #include "core/host/vm_config.h"
 #include "core/vcpu/vcpu.h"
 
-/* Makes the harts that the tree gives a schedule ready for it, and logs what
- * it promises. All vcpus are made, and all of such
- * a hart are away until windows_start(). Boot hart only. */
+/* Gives harts the schedules of the tree, and logs their promises. All vcpus have been made. All
+ * vcpus of such a hart are away until windows_start(). Boot hart only. */
 void windows_make(const struct vm_tree *tree, void *(*alloc)(size_t size));
 
-/* The first frame begins at this host time. Boot hart only, once, when the VMs have begun. */
+/* Begins the first frame at this host time. Boot hart only, once, when the VMs have begun. */
 void windows_start(uint64_t now);
 
-/* Returns for how long there have been frames. Any hart may call it. */
+/* Returns the time since the first frame began. Any hart may call it. */
 uint64_t windows_since(uint64_t now);
 
-/* external_look() for the calling hart: what is open may change. A resident vcpu leaves first: see
- * windows_over(). */
+/* external_look() for the calling hart: switches windows if it is time, unless a vcpu is resident,
+ * which must leave first: see windows_over(). */
 void windows_look(void);
 
-/* Whether the calling hart has to turn to what comes next in its schedule. It has one. */
+/* Whether the calling hart, which has a schedule, must switch to the next phase. */
 bool windows_over(const struct pcpu *pcpu, uint64_t now);
 
-/* Turns to it. No vcpu is resident. Called on this hart. */
+/* Switches to the next phase. No vcpu is resident. Called on this hart. */
 void windows_turn(struct pcpu *pcpu, uint64_t now);
 
 /* No vcpu is ready on this hart, which has a schedule. */
 void windows_idle(const struct pcpu *pcpu);
 
-/* Returns from when on a vcpu that is loaded at `now` on this hart, which has a schedule, runs. */
+/* Returns the host time at which a vcpu loaded at `now` starts to run. The hart has a schedule. */
 uint64_t windows_runs_at(const struct pcpu *pcpu, uint64_t now);
 
-/* The vcpu has been loaded on a hart with a schedule, at host time `now`. Its window may begin
- * later, because of the guard: then this waits, and mostly enters the guest at that tick and does
- * not return. */
+/* Called when the vcpu has been loaded on a hart with a schedule, at host time `now`. If its window
+ * begins later, because of the guard, this waits. Then it usually enters the guest at that tick and
+ * does not return. */
 void windows_loaded(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now);
 
-/* The window begins now, at host time `now`, with this vcpu. If its OF bits are still being made
- * (core/vcpu/hart_flags.h), it begins when they are. */
+/* The window begins at host time `now` with this vcpu, or, if its OF bits are still being made
+ * (core/vcpu/hart_flags.h), when that is done. */
 void windows_begun(struct vcpu *vcpu, uint64_t now);
 
-/* They are. Called on the hart, which has a schedule. */
+/* The OF bits are made. Called on the hart, which has a schedule. */
 void windows_flags_made(struct vcpu *vcpu);
 
-/* Whether the vcpu's home has a schedule, and the vcpu is outside its windows. Exact on its home
- * only. */
+/* Whether the vcpu's home has a schedule and the vcpu is outside its windows. Exact only at
+ * home. */
 bool windows_away(const struct vcpu *vcpu);
 
 #endif

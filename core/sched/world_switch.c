@@ -13,9 +13,9 @@
 
 /*
  * Two vcpus of one VM may use one ASID for two address spaces. Without VMIDs (all are 0) this is
- * true for any two vcpus, and for the G-stage as well. Then the translations of the vcpu that ran
- * before must be fenced. So must those of the first one under each VMID, because the boot hart made
- * the G-stage table without a fence on this hart.
+ * true for any two vcpus, and for the G-stage as well. Then the translations of the last vcpu must
+ * be fenced. The first vcpu under each VMID also needs a fence, because the boot hart made the
+ * G-stage table without a fence on this hart.
  */
 static void fence_if_strange(struct pcpu *pcpu, const struct vcpu *vcpu, const struct vm *vm)
 {
@@ -29,7 +29,7 @@ static void fence_if_strange(struct pcpu *pcpu, const struct vcpu *vcpu, const s
 	*last = vcpu;
 }
 
-/* What is seldom done: somebody counts M-mode's events, or the vcpu's stays are noted. */
+/* Rare: M-mode's events are being counted, or the vcpu's stays are recorded. */
 static __attribute__((noinline)) void observed_comes(struct vcpu *vcpu)
 {
 	vcpu_fw_comes(vcpu);
@@ -80,9 +80,9 @@ void vcpu_put(struct pcpu *pcpu, struct vcpu *vcpu)
 	if (pcpu->unmask_traps && vcpu->guest_file)
 		vs_interrupts_put_aia(pcpu, vcpu);
 	vs_state_put(&vcpu->vs, &pcpu->vs_has);
-	/* From here on the hart must not walk its tables, which may be cleared or belong to another
-	 * vcpu under this VMID. hgatp may stay: its table is constant after boot and not in guest
-	 * memory. */
+	/* From here on the hart must not walk the vcpu's tables, which may be cleared or belong to
+	 * another vcpu under this VMID. hgatp may stay: its table is constant after boot and not in
+	 * guest memory. */
 	csr_write(CSR_VSATP, 0);
 	pcpu->current = NULL;
 	requests_disable(&vcpu->requests);

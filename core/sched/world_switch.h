@@ -5,7 +5,7 @@
 
 #include "core/vcpu/vcpu.h"
 
-/* Make the vcpu resident, and take it off the hart. Called on its home hart. */
+/* Make the vcpu resident, or take it off the hart. Called on its home hart. */
 void vcpu_load(struct pcpu *pcpu, struct vcpu *vcpu);
 void vcpu_put(struct pcpu *pcpu, struct vcpu *vcpu);
 

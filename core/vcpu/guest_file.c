@@ -5,7 +5,7 @@
 #include "core/hart/check.h"
 #include "core/hart/platform.h"
 
-/* Of siselect: priorities of major interrupts. On RV64 every second register exists. */
+/* Values of siselect: priorities of major interrupts. On RV64 only every second register exists. */
 #define IPRIO_FIRST 0x30UL
 #define IPRIO_LAST  0x3fUL
 
@@ -34,7 +34,7 @@ bool guest_file_begin(struct vcpu *vcpu)
 {
 	if (vcpu->file_used)
 		return true;
-	/* Its page came into the map of HS after this hart had begun to use the map. */
+	/* The page of the file was mapped after this hart had begun to use the map of HS. */
 	sfence_vma_all();
 	imsic_file_clear(vcpu->home->file_words, vcpu->guest_file);
 	vcpu->file_used = imsic_file_is_at(vcpu->guest_file_at, vcpu->guest_file);
@@ -42,7 +42,7 @@ bool guest_file_begin(struct vcpu *vcpu)
 	return vcpu->file_used;
 }
 
-/* Messages may still come, from vcpus of the VM that have not ended. So the file is cleared again
+/* Other vcpus of the VM that have not ended may still send messages. So the file is cleared again
  * before it is used. */
 void guest_file_end(struct vcpu *vcpu)
 {

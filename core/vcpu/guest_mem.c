@@ -6,7 +6,7 @@
 #include "core/vcpu/guest_mem.h"
 #include "core/vcpu/unwind.h"
 
-/* No two pieces touch, so bytes of two of them are never one range. */
+/* Pieces never touch, so no range extends over two of them. */
 static void *in_other_pieces(const struct vm_config *config, uint64_t gpa, uint64_t size)
 {
 	for (uint32_t i = 1; i < config->n_pieces; i++) {
@@ -24,26 +24,26 @@ void *guest_mem(const struct vm *vm, gpa_t gpa, uint64_t size)
 	const struct vm_config *config = vm->config;
 	uint64_t offset = gpa.a - config->ram_base;
 
-	/* An address below wraps to an offset beyond all memory. */
+	/* An address below ram_base wraps to an offset beyond all memory. */
 	if (offset < config->first_size && size <= config->first_size - offset)
 		return (void *)(vm->memory.a + offset);
 	return in_other_pieces(config, gpa.a, size);
 }
 
-/* Everything that this calls is inlined, because the trap guard is kept in registers. */
+/* All calls here are inlined, because the trap guard is kept in registers. */
 __attribute__((flatten)) uint32_t guest_fetch(void)
 {
 	struct trap_guard guard;
 	uint64_t pc = csr_read(CSR_SEPC), low = 0, high = 0;
 
-	/* QEMU takes no notice of henvcfg.ADUE in HLVX, which would set A where the VM may only
-	 * read (docs/platform.md, "Page tables"). */
+	/* QEMU ignores henvcfg.ADUE in HLVX, and would set A where the VM may only read
+	 * (docs/platform.md, "Page tables"). */
 	if (__builtin_expect(this_vcpu()->vm->no_adue, 0))
 		return unwind_insn(this_vcpu(), pc, vcpu_from_user());
 	trap_guard_begin(&guard);
 	/* An aligned word never crosses a page. Otherwise the upper half may be on the next page,
 	 * and is read only if it belongs to the instruction. If both halves are on one page, the
-	 * second read cannot fault after the first did not. */
+	 * second read cannot fault, because the first did not. */
 	if (!(pc & 3)) {
 		HLVX("wu", low, pc);
 	} else {

@@ -11,19 +11,18 @@ void hart_flags_begin(struct vcpu *vcpu)
 		hpm_show_flags(hpm);
 }
 
-/* Nothing hides the OF bits of counters that the guest does not use, so all bits must be right. */
+/* Here the guest also sees OF bits of counters that it does not use, so all bits must be right. */
 static void show_all(struct vcpu *vcpu, struct hpm *hpm)
 {
 	uint64_t wrong = (csr_read(CSR_SCOUNTOVF) ^ hpm->shown) & hpm->hctrs;
 
-	/* An armed counter may have wrapped just now. The vPMU hears of it when the LCOFI is
-	 * taken. */
+	/* An armed counter may have wrapped just now. The LCOFI reports that to the vPMU. */
 	wrong &= hpm->shown | ~vpmu_armed(&vcpu->pmu);
 	if (wrong)
 		hpm_set_flags(hpm, wrong, hpm->shown, vpmu_active(&vcpu->pmu));
 }
 
-/* From here on no fast path leads to the guest. */
+/* The exit must take the slow path from here on. */
 static void due(struct vcpu *vcpu)
 {
 	vcpu->flags_due = true;
@@ -45,14 +44,14 @@ void hart_flags_show(struct vcpu *vcpu, bool make)
 		due(vcpu);
 		return;
 	}
-	/* The call that is being served may go on, and change more. */
+	/* The call that is being served may have more slices, which change more bits. */
 	vcpu->flags_due = vcpu->call.slice && vcpu->call.slice != hart_flags_slice;
 	vcpu->flags_in_calls = hpm->shown || closed;
 }
 
 bool hart_flags_slice(struct vcpu *vcpu)
 {
-	/* Before an OF is made, because that reads a counter that should run. */
+	/* First, because making an OF bit reads a counter that should be running. */
 	hpm_failures_settle(vcpu);
 	if (pcpu_may_begin(vcpu->home))
 		hart_flags_show(vcpu, true);
@@ -73,7 +72,7 @@ void hart_flags_raised(struct vcpu *vcpu)
 {
 	struct hpm *hpm = &vcpu->home->hpm;
 
-	/* From here on the hart must keep it. */
+	/* The hart must show the bit from here on. */
 	hpm->shown = vpmu_scountovf(&vcpu->pmu);
 	vcpu->flags_in_calls = true;
 	if (!(hpm->shown & hpm->hctrs & ~(csr_read(CSR_SCOUNTOVF) & csr_read(CSR_HCOUNTEREN))))

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Guests that read the hart's own scountovf. Without Ssccfg nothing makes that read trap, so Tally
- * keeps the OF bits that the guest sees equal to those of its own counters (core/pmu/vm_overflow.h
- * says for which VMs).
+ * OF bits for guests that read the hart's own scountovf. Without Ssccfg that read cannot trap, so
+ * Tally keeps the OF bits that the guest sees equal to those of its own counters
+ * (core/pmu/vm_overflow.h says for which VMs).
  *
- * Sscofpmf lets VS see only the bits of those counters that hcounteren opens. On a hart that does
- * (hpm.flags_hidden) vpmu/shown.h does the work, and it is due only where the guest may see another
- * bit than before: after its calls that configure, and some that start or stop, when it comes to
- * the hart with an overflow, and when one is found. On others the vcpu has its hart to itself, and
- * all bits are compared before each entry (arch/riscv/counters/hpm_flags.c).
+ * Sscofpmf shows VS only the bits of counters that hcounteren opens. On a hart that obeys this
+ * (hpm.flags_hidden), vpmu/shown.h does the work, only when a bit that the guest may see has
+ * changed: after calls that configure and some that start or stop, when the vcpu is loaded with an
+ * overflow, and when one is found. On other harts the vcpu has its hart to itself, and all bits are
+ * compared before each entry (arch/riscv/counters/hpm_flags.c).
  *
- * OF of a counter that others have used meanwhile takes thousands of instructions of the firmware.
- * So each is made in a stay of its own, as a slice of a long call (core/vcpu/long_call.h): of the
- * one that the vcpu is in, or of one more.
+ * Restoring OF of a counter that others have used since takes thousands of instructions of the
+ * firmware. So each is done in a stay of its own, as a slice of a long call
+ * (core/vcpu/long_call.h): of the one in progress, or of an additional one.
  *
  * All functions are called on the home hart.
  */
@@ -23,12 +23,13 @@
 #include "core/vcpu/vcpu.h"
 #include "vpmu/shown.h"
 
-/* Prepares the hart for a vcpu with hart_flags that is being started. */
+/* Prepares the hart for a vcpu with hart_flags that is about to start. */
 void hart_flags_begin(struct vcpu *vcpu);
 
-/* Shows the resident vcpu, which has hart_flags, its OF bits, or begins slices that do. make: this
- * stay may make the first. In a call of the guest it may not: a refusal of the firmware would seem
- * to be that of the guest's own counter (core/vcpu/hpm_failures.h). */
+/* Makes the OF bits of the resident vcpu, which has hart_flags, visible to it, or begins slices
+ * that do. make: this stay may make the first bit. Must be false in a call of the guest, where a
+ * refusal of the firmware would look like one of the guest's own counter
+ * (core/vcpu/hpm_failures.h). */
 void hart_flags_show(struct vcpu *vcpu, bool make);
 void hart_flags_show_all(struct vcpu *vcpu);
 
@@ -39,7 +40,7 @@ static inline bool hart_flags_show_none(struct vcpu *vcpu)
 
 	if (!vpmu_shows_none(&vcpu->pmu, csr_read(CSR_SCOUNTOVF), &closed))
 		return false;
-	/* A configuration drops OF. */
+	/* Configuring a counter clears its OF. */
 	vcpu->home->hpm.shown = 0;
 	if (closed)
 		vcpu->flags_in_calls = true;
@@ -49,8 +50,8 @@ static inline bool hart_flags_show_none(struct vcpu *vcpu)
 /* The slice that makes the next OF of a vcpu. */
 bool hart_flags_slice(struct vcpu *vcpu);
 
-/* If the vcpu has no other long call, but OF bits that have to be made, it has one to make them.
- * Called when flags are due, and at the end of each other one. */
+/* Begins a long call that makes the missing OF bits, unless the vcpu has another long call. Called
+ * when flags are due, and at the end of each other long call. */
 static inline void hart_flags_begin_slices(struct vcpu *vcpu)
 {
 	if (!vcpu->call.slice && vcpu->flags_due && vcpu->home->hpm.flags_hidden &&
@@ -58,7 +59,7 @@ static inline void hart_flags_begin_slices(struct vcpu *vcpu)
 		vcpu->call.slice = hart_flags_slice;
 }
 
-/* Restores the counters of a vcpu that comes to this hart. */
+/* Restores the counters of a vcpu that is being loaded. */
 static inline void hart_flags_load(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	pcpu->hpm.shown = vcpu->hart_flags ? vpmu_scountovf(&vcpu->pmu) : 0;
@@ -69,12 +70,12 @@ static inline void hart_flags_load(struct pcpu *pcpu, struct vcpu *vcpu)
 	}
 }
 
-/* An overflow of the resident vcpu, which has hart_flags, was found. If it does not see its OF yet,
- * the exit takes the way by hart_flags_settle(). */
+/* An overflow of the resident vcpu, which has hart_flags, was found. If the vcpu does not see its
+ * OF yet, the exit goes through hart_flags_settle(). */
 void hart_flags_raised(struct vcpu *vcpu);
 
-/* Must be called before each entry to the guest. vcpu is resident, and not in a long call: at most
- * what was found since then is still to be made. */
+/* Must be called before each entry to the guest. The vcpu is resident and not in a long call, so at
+ * most the bits of overflows found since then are missing. */
 static inline void hart_flags_settle(struct vcpu *vcpu)
 {
 	if (__builtin_expect(vcpu->flags_due, 0))

@@ -3,7 +3,7 @@
 #include "arch/riscv/hart/csr.h"
 #include "core/vcpu/vm.h"
 
-/* The latest of several vcpus' rings counts, in whatever order they come here. */
+/* Several vcpus may ring in any order; the latest ring counts. */
 void heart_ring(struct vm *vm)
 {
 	uint64_t now = csr_read(CSR_TIME);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What happens when the firmware refuses to start or stop counters. The vPMU of the vcpu that asked
- * for it is told before anybody can read a wrong number. Delegated counters are never refused.
+ * The firmware's refusals to start or stop counters. The vPMU of the vcpu that asked for the start
+ * or stop is notified before a wrong number can be read. Delegated counters are never refused.
  */
 #ifndef CORE_VCPU_HPM_FAILURES_H
 #define CORE_VCPU_HPM_FAILURES_H
@@ -9,7 +9,7 @@
 #include "core/vcpu/ledger.h"
 #include "core/vcpu/vcpu.h"
 
-/* Call it before the guest, or another vcpu, goes on. vcpu is resident on this hart, or has just
+/* Call it before the guest or another vcpu continues. vcpu is resident on this hart, or has just
  * been saved. */
 static inline void hpm_failures_settle_on(struct pcpu *pcpu, struct vcpu *vcpu)
 {
@@ -17,7 +17,7 @@ static inline void hpm_failures_settle_on(struct pcpu *pcpu, struct vcpu *vcpu)
 		return;
 	uint64_t failed = hpm_failures(&pcpu->hpm);
 
-	/* They do not run, or count for nobody. */
+	/* These counters do not run, or count for no vcpu. */
 	ledger(LEDGER_STOP, 0, vcpu, failed);
 	vpmu_failed(&vcpu->pmu, failed);
 }
@@ -28,9 +28,9 @@ static inline void hpm_failures_settle(struct vcpu *vcpu)
 }
 
 /*
- * A PMU call that was to start a counter returns SBI_ERR_FAILED. If the call configured that
- * counter too, its configuration is dropped: the guest assumes that the counter is configured as
- * before, so a later start must not start the new event.
+ * Makes a PMU call that should have started a counter return SBI_ERR_FAILED. If the call configured
+ * that counter too, its configuration is dropped: the guest assumes the former configuration, so a
+ * later start must not start the new event.
  */
 static inline void hpm_failures_answer(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t *x)
 {
@@ -42,8 +42,7 @@ static inline void hpm_failures_answer(struct pcpu *pcpu, struct vcpu *vcpu, uin
 	x[11] = 0;
 }
 
-/* Does the same for an exit that goes the slow path. Must be called before anything else is
- * done. */
+/* Does the same for an exit on the slow path. Must come before all other handling. */
 static inline __attribute__((always_inline)) void
 hpm_failures_settle_exit(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t scause)
 {

@@ -12,23 +12,23 @@
 
 struct last_exit {
 	struct trace_entry exit;
-	uint64_t hs_insns; /* of the vcpu, all that were accounted before this exit */
+	uint64_t hs_insns; /* total of the vcpu that was accounted before this exit */
 };
 
-/* Of one vcpu. In a page. */
+/* The last exits of one vcpu; one page. */
 struct last_exits {
-	uint64_t n;        /* noted in that life; entry i is at i % LAST_EXITS */
-	uint64_t hs_insns; /* of the vcpu, at the end */
+	uint64_t n;        /* number recorded in that life; entry i is at i % LAST_EXITS */
+	uint64_t hs_insns; /* total of the vcpu at the end */
 	struct last_exit entries[LAST_EXITS];
 };
 
 struct last_words {
-	/* Goes up by two at each crash, and is odd while a crash is being noted. */
+	/* Incremented by two at each crash; odd while a crash is being recorded. */
 	atomic_ulong changes;
-	/* Constant after boot. NULL: the VM prints nothing, or its exits are not noted. */
+	/* Constant after boot. NULL: the VM prints nothing, or its exits are not recorded. */
 	char *text[2];
 	struct last_exits *exits[2][VM_MAX_VCPUS];
-	/* Of the life that goes on: which of the two. */
+	/* Index of the set of the current life; the other set is of the last crash. */
 	uint32_t live;
 	uint64_t printed[2]; /* bytes; byte i is at i % LAST_BYTES */
 };

@@ -2,11 +2,11 @@
 /*
  * SBI calls that take longer than one stay in HS may take. The function that serves the call does a
  * first slice, and names a function that does the others before the guest's next instruction. Each
- * slice is a stay of its own: between two of them HS takes interrupts, other vcpus run, the vcpu
- * may move, and its VM may end. For the guest the call is one instruction. No other call of this
- * vcpu can come between two slices, and the vcpu takes its own interrupts when the call is done.
- * The whole call is accounted to the vcpu as one ECALL. So is what has to be done in slices before
- * a guest's next instruction though it called nobody: OF bits (core/vcpu/hart_flags.h).
+ * slice is a stay of its own: between two slices HS takes interrupts, other vcpus run, the vcpu may
+ * move, and its VM may end. For the guest the call is one instruction: the vcpu makes no other call
+ * between two slices, and takes its own interrupts when the call is done. The whole call is
+ * accounted to the vcpu as one ECALL. Making OF bits (core/vcpu/hart_flags.h) uses slices, too, and
+ * is accounted in the same way, although the guest made no call.
  */
 #ifndef CORE_VCPU_LONG_CALL_H
 #define CORE_VCPU_LONG_CALL_H
@@ -20,18 +20,18 @@ struct vcpu;
 /* Part of struct vcpu. Private to the home hart. */
 struct long_call {
 	/* Does one slice of at most some 10,000 instructions, while the vcpu is resident. Returns
-	 * false after the last slice. The call returns what the first slice put into a0 and a1,
-	 * unless a later one changes them. NULL: the vcpu has no such call. */
+	 * false after the last slice. The call returns the a0 and a1 of the first slice, unless a
+	 * later one changes them. NULL: the vcpu has no long call. */
 	bool (*slice)(struct vcpu *vcpu);
-	/* Progress of the slices: the position and how much is left. The unit is up to slice(). */
+	/* Progress of the slices: the position and the rest, in units of slice(). */
 	uint64_t at, left;
 };
 
-/* Makes the SBI call of the resident vcpu go on in slices. Called by the function that serves
- * it. */
+/* Makes the resident vcpu's SBI call continue in slices. Called by the function that serves the
+ * call. */
 void long_call_begin(struct vcpu *vcpu, const struct long_call *call);
 
-/* Does one slice of it, which is accounted to the vcpu. Called on its home, pcpu; the vcpu is
+/* Does one slice of the call, and accounts it to the vcpu. Called on its home, pcpu; the vcpu is
  * resident. */
 void long_call_slice(struct pcpu *pcpu, struct vcpu *vcpu);
 

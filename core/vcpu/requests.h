@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests to a vcpu, and when its home hart is interrupted for them.
+ * Requests to a vcpu, and which of them interrupt its home hart.
  *
- * A request is a bit in `pending`. Setting a bit that is set already has no effect and interrupts
- * nobody. `enabled` has the requests that the home hart wants to hear of at once. While the vcpu is
+ * A request is a bit in `pending`. Setting a bit that is already set has no effect and interrupts
+ * no hart. `enabled` has the requests that interrupt the home hart at once. While the vcpu is
  * resident, these are all. While it is not, the hart runs another vcpu, so only requests that must
  * wake the vcpu are in `enabled`; the others wait for its next time slice.
  *
- * No request is lost. Who makes a request writes `pending` and then reads `enabled`. The home hart,
- * when it enables more requests, writes `enabled` and then reads `pending`. Both have a full fence
- * in between, so at least one of them sees what the other wrote (docs/memory-order.md, "Request").
+ * No request is lost. The hart that makes a request writes `pending` and then reads `enabled`. The
+ * home hart, when it enables more requests, writes `enabled` and then reads `pending`. Both have a
+ * full fence in between, so at least one sees the other's write (docs/memory-order.md, "Request").
  */
 #ifndef CORE_VCPU_REQUESTS_H
 #define CORE_VCPU_REQUESTS_H
@@ -24,19 +24,17 @@
 #define REQ_VVMA    (UINT64_C(1) << 3)
 #define REQ_START   (UINT64_C(1) << 4) /* HSM start: start_pc, start_opaque */
 #define REQ_STOP    (UINT64_C(1) << 5) /* take the vcpu off its hart, because the VM ends */
-/* Rare requests: the operator makes them, or they come once in a life of the VM. */
-#define REQ_LIFE (UINT64_C(1) << 6) /* to vcpu 0: its VM changes state, core/life/vm_life.h */
-#define REQ_OBSERVE                                                                                \
-	(UINT64_C(1) << 7)             /* an observe_request is posted, see core/watch/observe.h   \
-	                                */
-#define REQ_MOVE   (UINT64_C(1) << 8)  /* `migrate_to` is set, see core/sched/vcpu_move.h */
-#define REQ_ARRIVE (UINT64_C(1) << 9)  /* from the old home to the new: the vcpu is yours now */
-#define REQ_FAULTS (UINT64_C(1) << 10) /* to vcpu 0: faults of DMA, see core/io/dma.h */
+/* Rare requests: made by the operator, or once in a life of the VM. */
+#define REQ_LIFE    (UINT64_C(1) << 6)  /* to vcpu 0: its VM changes state, core/life/vm_life.h */
+#define REQ_OBSERVE (UINT64_C(1) << 7)  /* an observe_request is posted: core/watch/observe.h */
+#define REQ_MOVE    (UINT64_C(1) << 8)  /* `migrate_to` is set, see core/sched/vcpu_move.h */
+#define REQ_ARRIVE  (UINT64_C(1) << 9)  /* from the old home to the new: the vcpu is yours now */
+#define REQ_FAULTS  (UINT64_C(1) << 10) /* to vcpu 0: DMA faults, see core/io/dma.h */
 
 #define REQ_ALL    ((UINT64_C(1) << 11) - 1)
 #define REQ_FENCES (REQ_FENCE_I | REQ_VVMA)
-/* These are served at once even if the vcpu is not resident, so they are always in `enabled`, but
- * for a vcpu outside its windows (core/sched/windows.h). */
+/* Requests that are served at once even if the vcpu is not resident. They are always in `enabled`,
+ * except for a vcpu outside its windows (core/sched/windows.h). */
 #define REQ_AT_ONCE (REQ_LIFE | REQ_OBSERVE | REQ_MOVE | REQ_ARRIVE | REQ_FAULTS)
 
 /* Requests that the guest can count as firmware events when they arrive. Each one counts, even if
@@ -46,12 +44,12 @@ enum { REQ_GOT_IPI, REQ_GOT_FENCE_I, REQ_GOT_VVMA, REQ_GOT_VVMA_ASID, REQ_COUNTE
 struct requests {
 	atomic_ulong pending; /* any hart sets bits, the home hart clears them */
 	atomic_ulong enabled; /* written by the home hart */
-	/* How often each kind was requested. Any hart adds one before it makes the request; the
-	 * home hart takes them with the request. */
+	/* Number of requests of each kind. Any hart increments it before it makes the request; the
+	 * home hart takes the number with the request. */
 	atomic_uint got[REQ_COUNTED];
 };
 
-/* The vcpu is off. */
+/* Call it while the vcpu is off. */
 static inline void requests_init(struct requests *r)
 {
 	*r = (struct requests){0};
@@ -69,9 +67,9 @@ static inline bool requests_make(struct requests *r, uint64_t what)
 
 /*
  * Whether the hart that made these requests still has to wait for them. It need not if they were
- * taken, or if the vcpu is not resident, because then they are taken before its next instruction.
- * When this returns false, the caller sees everything that the vcpu did before ("Remote fence").
- * Any hart may call it.
+ * taken, or if the vcpu is not resident, because then they are taken before the vcpu's next
+ * instruction. If this returns false, the caller sees all earlier effects of the vcpu ("Remote
+ * fence"). Any hart may call it.
  */
 static inline bool requests_awaited(struct requests *r, uint64_t what)
 {
@@ -79,7 +77,7 @@ static inline bool requests_awaited(struct requests *r, uint64_t what)
 	       atomic_load_explicit(&r->enabled, memory_order_acquire) & what;
 }
 
-/* Makes `what` the enabled requests. Returns those of them that are pending already. Home hart
+/* Makes `what` the enabled requests. Returns those of them that are already pending. Home hart
  * only. */
 static inline uint64_t requests_enable(struct requests *r, uint64_t what)
 {
@@ -88,7 +86,8 @@ static inline uint64_t requests_enable(struct requests *r, uint64_t what)
 	return atomic_load_explicit(&r->pending, memory_order_relaxed) & what;
 }
 
-/* The vcpu has left the hart. Who sees the new value sees all that the vcpu did. Home hart only. */
+/* Called when the vcpu has left the hart. A hart that reads the new value sees all earlier effects
+ * of the vcpu. Home hart only. */
 static inline void requests_disable(struct requests *r)
 {
 	atomic_store_explicit(&r->enabled, REQ_AT_ONCE, memory_order_release);
@@ -97,13 +96,13 @@ static inline void requests_disable(struct requests *r)
 /* Takes the pending requests among `what`, to serve them now. Home hart only. */
 static inline uint64_t requests_take(struct requests *r, uint64_t what)
 {
-	/* Nearly always nothing is pending, and the atomic operation can be skipped. */
+	/* Usually nothing is pending, and the atomic operation can be skipped. */
 	if (!(atomic_load_explicit(&r->pending, memory_order_relaxed) & what))
 		return 0;
 	return atomic_fetch_and(&r->pending, ~what) & what;
 }
 
-/* Returns how many requests of a kind have come since the last call. Home hart only. */
+/* Returns the number of requests of a kind since the last call. Home hart only. */
 static inline uint32_t requests_got(struct requests *r, uint32_t kind)
 {
 	return atomic_exchange(&r->got[kind], 0);

@@ -6,11 +6,10 @@
 #include "arch/riscv/hart/context.h"
 #include "core/hart/pcpu.h"
 
-/* Accounts the current stay in HS up to now, and begins a new one. Called on this hart. */
+/* Accounts the current stay in HS so far, and begins a new one. Called on this hart. */
 void pcpu_account_stay(struct pcpu *pcpu);
 
-/* From now on, the current stay is accounted to this vcpu and cause. Called on the vcpu's home
- * hart. */
+/* Accounts the current stay to this vcpu and cause from now on. Called on the vcpu's home hart. */
 void pcpu_account_to(struct pcpu *pcpu, struct vcpu *vcpu, enum vcpu_exit why);
 
 #endif

@@ -5,11 +5,11 @@
 
 #include "core/lib/types.h"
 
-/* Part of struct vcpu. Private to the home hart, except that others read `longest`. */
+/* Part of struct vcpu. Private to the home hart, except `longest`, which other harts read. */
 struct vcpu_stays {
-	uint64_t longest; /* what ctx.hs_longest would be, while that is 0 */
-	uint64_t hvip;    /* when it left the hart */
-	uint32_t whom;    /* for whom they are noted: STAYS_FOR_* */
+	uint64_t longest; /* stands for ctx.hs_longest while that is 0 */
+	uint64_t hvip;    /* value when the vcpu left the hart */
+	uint32_t whom;    /* users of the records: STAYS_FOR_* */
 };
 enum { STAYS_FOR_TRACE = 1, STAYS_FOR_ACCOUNT = 2 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An exit, as the trace and the last words of a VM have it. */
+/* An exit, as stored in the trace and in a VM's last words. */
 #ifndef CORE_VCPU_TRACE_ENTRY_H
 #define CORE_VCPU_TRACE_ENTRY_H
 

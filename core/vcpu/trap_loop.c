@@ -7,13 +7,13 @@
 
 #define TRAP_LOOP_MANY 1000U
 
-/* Size of the beginning of a trap handler, which saves registers, from the trap vector on. */
+/* Size of the beginning of a trap handler, from the trap vector on, where it saves registers. */
 #define HANDLER_BYTES 1024U
 
 /*
- * Whether the guest, with interrupts off, is in a trap handler whose own beginning caused the trap
- * that it handles. `pc` is the next instruction. In a trap loop this is always so, at whichever
- * instruction; otherwise only until the guest has recovered from such a trap.
+ * Whether the guest, with interrupts off, is in a trap handler that handles a trap of its own
+ * beginning. `pc` is the next instruction. In a trap loop this is true at every instruction;
+ * otherwise only until the guest has recovered from such a trap.
  */
 static bool in_loop(uint64_t pc)
 {
@@ -26,8 +26,8 @@ static bool in_loop(uint64_t pc)
 	       pc - vector <= trapped - vector;
 }
 
-/* If the suspect is not in a loop, it gets its overflow interrupt one time slice late. In a loop it
- * cannot take the interrupt. */
+/* If the suspect is not in a loop, it gets its overflow interrupt one time slice later. In a loop
+ * it cannot take the interrupt. */
 static void hide_lcofi(struct vcpu *vcpu)
 {
 	if (!quirks.lcofi_delegates || !(csr_read(CSR_HVIP) & BIT(IRQ_LCOFI)))

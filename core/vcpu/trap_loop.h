@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Detects a guest whose trap handler traps at its beginning, and so for ever. A PC would call it a
- * triple fault.
+ * Detects a guest whose trap handler traps at its beginning, and therefore for ever. On a PC this
+ * would be a triple fault.
  *
  * Most exceptions go to the guest without an exit, so detection has two steps. At the end of a time
  * slice, and at a device interrupt, Tally checks whether the guest is where such a loop would be.
@@ -15,7 +15,7 @@
 #include "arch/riscv/hart/csr.h"
 #include "core/vcpu/vcpu.h"
 
-/* How often a vcpu that is alone on its hart is checked if nothing else makes it exit. */
+/* Frequency of checks of a vcpu that is alone on its hart and has no other exits. */
 #define TRAP_LOOP_LOOKS_HZ 1U
 
 /* Injects an exception into the resident guest, or ends its VM. */
@@ -25,13 +25,13 @@ void trap_inject(struct vcpu *vcpu, uint64_t cause, uint64_t tval);
 void trap_loop_judge(struct vcpu *vcpu);
 
 /*
- * Checks the resident vcpu at a device interrupt, before its time slice has ended. It may be the
- * only kind of exit that comes: if the first instruction of the handler causes a page fault, QEMU
- * with -icount executes no instruction, so time stands still (docs/platform.md).
+ * Checks the resident vcpu at a device interrupt, before the end of its time slice. There may be no
+ * other exit: if the first instruction of the handler causes a page fault, QEMU with -icount
+ * executes no instruction, so time stands still (docs/platform.md).
  */
 void trap_loop_knock(struct vcpu *vcpu);
 
-/* Nearly every guest is in VU-mode, or not in a handler for a trap from VS-mode. */
+/* False for nearly every guest: it is in VU-mode, or not in a handler for a trap from VS-mode. */
 static inline bool trap_loop_seems(void)
 {
 	return csr_read(CSR_VSSTATUS) & SSTATUS_SPP;

@@ -17,19 +17,19 @@
 #define SATP_SV39       8U /* three levels; Sv48 and Sv57 follow with one more each */
 #define SATP_SV57       10U
 
-/* What the guest has at its addresses, and the page that was translated last. */
+/* A guest's address space, and the page that was translated last. */
 struct view {
 	const struct vm *vm;
 	uint64_t satp;
-	uint32_t bits; /* of an address that are translated; 64: none is */
+	uint32_t bits; /* number of address bits that are translated; 64: no translation */
 	bool user;
-	uint64_t needs; /* of PTE_R and PTE_X, in the leaf */
-	uint32_t walks; /* how many more are made */
+	uint64_t needs; /* PTE_R or PTE_X or both, required in the leaf */
+	uint32_t walks; /* page walks that are left */
 	uint64_t page;
-	const char *host; /* NULL: there is none */
+	const char *host; /* that page; NULL: none */
 };
 
-/* Reads a word of the guest's RAM. Returns false if there is none. */
+/* Reads a word of the guest's RAM. Returns false if there is no RAM. */
 static bool read_table(const struct vm *vm, uint64_t gpa, uint64_t *value)
 {
 	const volatile uint64_t *at = guest_mem(vm, (gpa_t){gpa}, sizeof(*at));
@@ -39,14 +39,14 @@ static bool read_table(const struct vm *vm, uint64_t gpa, uint64_t *value)
 	return at;
 }
 
-/* Whether all bits of an address above those that are translated are copies of the highest one. */
+/* Whether all address bits above the translated ones are copies of the highest translated one. */
 static bool is_canonical(const struct view *v, uint64_t va)
 {
 	return v->bits == 64 || !((va + BIT(v->bits - 1)) >> v->bits);
 }
 
-/* Translates the address of a page as the hart would for such an access. Returns false if that
- * would fault. */
+/* Translates the address of a page as the hart would for such an access. Returns false for a
+ * fault. */
 static bool walk(const struct view *v, uint64_t va, uint64_t *gpa)
 {
 	uint64_t table = (v->satp & PPN_MASK) * PAGE_SIZE, pte;
@@ -65,15 +65,15 @@ static bool walk(const struct view *v, uint64_t va, uint64_t *gpa)
 		if (!(pte & (PTE_R | PTE_X)))
 			continue;
 		*gpa = table | (va & (BIT(shift) - 1));
-		/* Pages of 64 KiB (Svnapot) are not offered to guests. */
+		/* Guests are not offered pages of 64 KiB (Svnapot). */
 		return pte & v->needs && (bool)(pte & PTE_U) == v->user && !(pte >> 63) &&
 		       !(table & (BIT(shift) - 1));
 	}
 	return false;
 }
 
-/* Translates the page of an address, which read() does not have. Not inlined, because most frames
- * are in the page of the one before. */
+/* Translates a page that read() does not have yet. Not inlined, because most frames are in the page
+ * of the frame before. */
 static __attribute__((noinline)) bool turn_page(struct view *v, uint64_t va)
 {
 	uint64_t gpa;
@@ -87,7 +87,7 @@ static __attribute__((noinline)) bool turn_page(struct view *v, uint64_t va)
 	return v->host;
 }
 
-/* Reads a word, which is aligned. */
+/* Reads an aligned word. */
 static inline __attribute__((always_inline)) bool read(struct view *v, uint64_t va, uint64_t *value)
 {
 	if ((va - v->page >= PAGE_SIZE || !v->host) && !turn_page(v, va))
@@ -96,13 +96,13 @@ static inline __attribute__((always_inline)) bool read(struct view *v, uint64_t 
 	return true;
 }
 
-/* Whether code may return there. What is no chain soon has a word that is none. */
+/* Whether va can be a return address. Data that is no chain soon has a word that cannot. */
 static bool is_code(const struct view *v, uint64_t va)
 {
 	return va && !(va & 1) && va <= -(uint64_t)PAGE_SIZE && is_canonical(v, va);
 }
 
-/* Returns false if there is nothing to be read with that vsatp. */
+/* Returns false if this vsatp has an unknown mode. */
 static bool look_at(struct view *v)
 {
 	uint64_t mode = v->satp >> SATP_MODE_SHIFT;
@@ -144,7 +144,7 @@ uint32_t unwind_insn(const struct vcpu *vcpu, uint64_t pc, bool user)
 
 	if (!look_at(&v))
 		return 0;
-	/* By halves: the second one may be on the next page. */
+	/* In halves, because the second one may be on the next page. */
 	for (uint32_t shift = 0; shift < 32 && (!shift || (insn & 3) == 3); shift += 16, pc += 2) {
 		if (!read(&v, ALIGN_DOWN(pc, sizeof(word)), &word))
 			return 0;

@@ -34,7 +34,7 @@ void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
 uint64_t vcpu_next_deadline(const struct vcpu *vcpu)
 {
 	uint64_t lcofi = vcpu->lcofi.held ? vcpu->lcofi.window_end : ~0UL;
-	/* A vcpu that sleeps needs no new period. It begins when the vcpu wakes. */
+	/* A sleeping vcpu needs no new period. The period begins when the vcpu wakes. */
 	uint64_t budget = vcpu->home->waiting & vcpu->bit ? ~0UL : vcpu->budget.look_at;
 
 	return lcofi < budget ? lcofi : budget;
@@ -90,7 +90,7 @@ uint64_t vcpu_woken_by(const struct vcpu *vcpu)
 	       (vcpu->vs.vsie & BIT(IRQ_SEI) ? REQ_DEVICES : 0);
 }
 
-/* Nothing is called but in the end, so it needs no stack. */
+/* The only call is at the end, so no stack is needed. */
 __attribute__((flatten)) void vcpu_emulated(struct vcpu *vcpu, uint32_t length)
 {
 	csr_write(CSR_SEPC, csr_read(CSR_SEPC) + length);
@@ -125,8 +125,8 @@ void vcpu_fence_vm(const struct vcpu *vcpu)
 	const void **last = &vcpu->home->last_of_vmid[vcpu->vm->vmid];
 
 	/* The fence applies to the VMID in hgatp, which must not change while another vcpu's vsatp
-	 * is loaded. So a vcpu that is not resident is fenced when it is loaded. Where no vcpu has
-	 * run under this VMID that load fences both stages, and must find so. */
+	 * is loaded. So a vcpu that is not resident is fenced when it is loaded. If no vcpu has run
+	 * under this VMID, *last stays NULL, and the load fences both stages. */
 	if (vcpu_is_current(vcpu))
 		hfence_vvma_all();
 	else if (*last)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A virtual hart. It runs on one hart, its home, which alone owns its state. Other harts talk to it
+ * A virtual hart. It runs on one hart, its home, which alone owns its state. Other harts reach it
  * through `requests` and `start_*` (core/vcpu/vcpu_requests.h). It may move to another home
  * (core/sched/vcpu_move.h).
  */
@@ -28,12 +28,12 @@ struct vm;
 
 /*
  * A state of a stopped vcpu between STOPPED and START_PENDING: start_pc and start_opaque are being
- * written. A REQ_START of the VM's former life, which its home may still have, does nothing then.
+ * written. A REQ_START of the VM's former life that is still pending has no effect then.
  */
 #define HSM_CLAIMED (~0UL)
 
-/* The large members, and those seldom used, come last: one instruction reaches what is within 2 KiB
- * of the start, up to the first counters of pmu. */
+/* Members that are large or seldom used come last: one instruction reaches the first 2 KiB of the
+ * struct, up to the first counters of pmu. */
 struct vcpu {
 	struct guest_context ctx; /* comes first: switch.S holds a pointer to it */
 
@@ -43,9 +43,9 @@ struct vcpu {
 	uint32_t index;      /* index among all vcpus, in each hart's vcpus[] */
 	uint64_t bit;        /* BIT(index), in each hart's masks */
 	uint32_t slice;      /* length of its time slices, at most a second; host time */
-	uint32_t guest_file; /* its guest interrupt file, for good; 0: its VM has no AIA */
+	uint32_t guest_file; /* its guest interrupt file, constant; 0: its VM has no AIA */
 
-	/* Written by the home that the vcpu leaves. Other harts read it with vcpu_home(). */
+	/* Written by the vcpu's old home when it moves. Other harts read it with vcpu_home(). */
 	struct pcpu *home;
 	struct pcpu *migrate_to; /* the new home; NULL: it does not move. Atomic */
 
@@ -57,8 +57,8 @@ struct vcpu {
 	 * resident. */
 	uint64_t poll_at;
 
-	/* Its exits are noted: for the operator, written by the boot hart, like ctx.calls; for its
-	 * VM's last words, constant after boot. */
+	/* Whether its exits are recorded. traced: for the operator; written by the boot hart, like
+	 * ctx.calls. last_words: for its VM's last words; constant after boot. */
 	union {
 		struct {
 			atomic_bool traced;
@@ -69,14 +69,14 @@ struct vcpu {
 
 	/* Private to the home hart. */
 	bool few_lcofis;    /* lcofi.limit is not 0 */
-	bool has_deadlines; /* it has such a limit, or a budget */
+	bool has_deadlines; /* few_lcofis, or the vcpu has a budget */
 	bool hart_flags;    /* it reads the hart's scountovf, see core/vcpu/hart_flags.h */
-	/* It may not see its OF bits there: now (without flags_hidden: at any exit), or after a
-	 * call that starts or stops. */
+	/* flags_due: it may not see its OF bits in scountovf now (without flags_hidden: at any
+	 * exit). flags_in_calls: the same after a call that starts or stops. */
 	bool flags_due, flags_in_calls;
 	/* See core/vcpu/trap_loop.h. */
 	bool suspect;
-	/* Without Sstc, or in vs_aia.c: host time of the guest's timer; ~0: off. */
+	/* Host time of the guest's timer, if HS has it: without Sstc, or in vs_aia.c; ~0: off. */
 	uint64_t timer;
 	struct long_call call; /* the long call in progress; slice NULL: none */
 	struct vcpu_fw fw;
@@ -84,13 +84,13 @@ struct vcpu {
 	struct vs_state vs;
 	struct vcpu_lcofi lcofi;
 	bool lcofi_hidden;     /* see core/vcpu/trap_loop.h */
-	bool file_used;        /* its guest file has to be cleared before it starts */
+	bool file_used;        /* its guest file must be cleared before the vcpu starts */
 	uint32_t traps_in_row; /* see core/vcpu/trap_loop.h */
-	uint32_t carried;      /* while it moves: its state in the lists of the old home */
+	uint32_t carried;      /* during a move: its state in the lists of the old home */
 	uint64_t moves;        /* number of moves to another hart */
-	/* Any hart: written by the one that claimed the vcpu, before START_PENDING. */
+	/* Written by the hart that claimed the vcpu (any hart), before START_PENDING. */
 	uint64_t start_pc, start_opaque;
-	/* Not valid while the home hart holds the registers, see core/vcpu/vcpu_registers.h. */
+	/* Not valid while the registers are in the home hart, see core/vcpu/vcpu_registers.h. */
 	struct vec_image *vec; /* NULL: the VM has no V. The pointer is constant */
 	uint64_t fp[33];
 	struct vcpu_observers observers;
@@ -98,9 +98,9 @@ struct vcpu {
 	struct vcpu_stays stays;
 	hpa_t guest_file_at; /* the page of guest_file; constant after boot */
 	uint64_t away_since; /* host time of the end of its last window */
-	/* Of its windows (docs/schedules.md): how many began later than promised, the latest of
-	 * those, in ticks after its beginning, and how many its hart did not come to at all. The
-	 * home hart writes them. */
+	/* For docs/schedules.md, written by the home hart: the number of its windows that began
+	 * later than promised; the latest beginning, in ticks after the window's; and the number of
+	 * windows that its hart missed completely. */
 	uint64_t windows_late, windows_latest, windows_missed;
 };
 _Static_assert(offsetof(struct vcpu, pmu) + VPMU_REACH <= 2048, "pmu begins too late");
@@ -117,7 +117,7 @@ static inline struct vcpu *this_vcpu(void)
 	return vcpu_of(this_context());
 }
 
-/* Returns how often it left its guest. */
+/* Returns the number of its exits. */
 static inline uint64_t vcpu_exits(const struct vcpu *vcpu)
 {
 	uint64_t sum = 0;
@@ -127,7 +127,7 @@ static inline uint64_t vcpu_exits(const struct vcpu *vcpu)
 	return sum;
 }
 
-/* Returns the instructions in HS and M for it. */
+/* Returns the number of instructions in HS and M for it. */
 static inline uint64_t vcpu_hs_insns(const struct vcpu *vcpu)
 {
 	uint64_t sum = 0;
@@ -137,7 +137,7 @@ static inline uint64_t vcpu_hs_insns(const struct vcpu *vcpu)
 	return sum;
 }
 
-/* Returns the instructions of its longest stay. Any hart may ask. */
+/* Returns the length of its longest stay, in instructions. Any hart may call it. */
 static inline uint64_t vcpu_longest_stay(const struct vcpu *vcpu)
 {
 	uint64_t noted = vcpu->stays.longest, other = vcpu->ctx.hs_longest;
@@ -145,8 +145,8 @@ static inline uint64_t vcpu_longest_stay(const struct vcpu *vcpu)
 	return noted > other ? noted : other;
 }
 
-/* Returns the vcpu's home, for other harts. It may change at any time, except that a hart that
- * finds itself owns the vcpu. */
+/* Returns the vcpu's home, for other harts. It may change at any time. But if the result is the
+ * calling hart, that hart owns the vcpu. */
 static inline struct pcpu *vcpu_home(const struct vcpu *vcpu)
 {
 	return __atomic_load_n(&vcpu->home, __ATOMIC_ACQUIRE);
@@ -172,15 +172,15 @@ void vcpu_set_virq(struct vcpu *vcpu, uint64_t irq, bool level);
 /* Whether WFI would end at once. The vcpu is not resident. Home hart only. */
 bool vcpu_has_interrupt(const struct vcpu *vcpu);
 
-/* Returns the requests that may end its WFI. The vcpu is not resident. Home hart only. */
+/* Returns the requests that end its WFI. The vcpu is not resident. Home hart only. */
 uint64_t vcpu_woken_by(const struct vcpu *vcpu);
 
-/* Returns the host time of the guest's next timer interrupt, ~0: none. The vcpu is not resident.
+/* Returns the host time of the guest's next timer interrupt; ~0: none. The vcpu is not resident.
  * Home hart only. */
 uint64_t vcpu_timer_deadline(const struct vcpu *vcpu);
 
-/* Whether it is started or suspended, so that interrupts and fences concern it. Any hart may
- * ask. */
+/* Whether it is started or suspended, so that it gets interrupts and fences. Any hart may call
+ * it. */
 static inline bool vcpu_is_on(struct vcpu *vcpu)
 {
 	unsigned long state = atomic_load(&vcpu->hsm_state);
@@ -196,7 +196,7 @@ static inline uint64_t vcpu_deadline(const struct vcpu *vcpu)
 	return __builtin_expect(vcpu->has_deadlines, 0) ? vcpu_next_deadline(vcpu) : ~0UL;
 }
 
-/* Sets the wake time of a vcpu that is not blocked to the next thing that must be done for it. */
+/* Sets the wake time of a vcpu that is not blocked to its next deadline or poll. */
 static inline void vcpu_set_wake(struct vcpu *vcpu)
 {
 	uint64_t at = vcpu_deadline(vcpu);
@@ -211,8 +211,8 @@ static inline bool vcpu_from_user(void)
 }
 
 /*
- * Tally has executed, or is executing, the instruction at pc for the resident guest. Advances pc by
- * `length` bytes and counts the instruction as retired by the guest.
+ * Emulation of the instruction at pc for the resident guest, finished or in progress: advances pc
+ * by `length` bytes and counts the instruction as retired by the guest.
  */
 void vcpu_emulated(struct vcpu *vcpu, uint32_t length);
 
@@ -221,7 +221,7 @@ void vcpu_emulated(struct vcpu *vcpu, uint32_t length);
 bool vcpu_may_sleep(const struct vcpu *vcpu);
 
 /* Make WFI trap or not. trap may be true even if vcpu_may_sleep(). The vcpu is resident.
- * vcpu_set_vtw() does not tell the vPMU. */
+ * vcpu_set_vtw() does not notify the vPMU. */
 void vcpu_trap_wfi(struct vcpu *vcpu, bool trap);
 void vcpu_set_vtw(struct vcpu *vcpu, bool trap);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Firmware events that vpmu/ does not count itself: Tally's own, and those that only M-mode sees.
- * Of the latter, the firmware's counters are read when the vcpu becomes resident and when it
+ * For the latter, the firmware's counters are read when the vcpu becomes resident and when it
  * leaves.
  */
 #ifndef CORE_VCPU_VCPU_FW_H
@@ -14,33 +14,33 @@
 struct vcpu;
 
 struct vcpu_fw {
-	/* What vcpu_load() and vcpu_put() ask in one go: it is not 0 if one of them is set. */
+	/* Checked by vcpu_load() and vcpu_put() at once: not 0 if one of them is set. */
 	union {
 		struct {
-			uint32_t watched; /* codes of the M-mode events that somebody counts */
-			bool stays;       /* it is noted, see core/watch/stays.h */
+			uint32_t watched; /* codes of the M-mode events that are being counted */
+			bool stays;       /* its stays are recorded, see core/watch/stays.h */
 		};
 		uint64_t at_switches;
 	};
-	uint32_t observed;           /* those of them that an observer counts */
-	bool clock_observed;         /* an observer counts with instret while HS has it */
+	uint32_t observed;           /* those in `watched` that an observer counts */
+	bool clock_observed;         /* an observer counts with instret while HS uses that */
 	uint64_t total[FW_EVENTS_M]; /* up to the last read of base */
 	uint64_t base[FW_EVENTS_M];  /* the firmware's count when the vcpu became resident */
 	uint64_t lcofis, refusals;
 	uint64_t steal_ticks, ready_since; /* ready_since: 0: it has no steal time now */
-	/* How long it was resident, without the steal time within. While it is resident, less the
-	 * host time: negative. One word, because other harts read it (docs/memory-order.md). */
+	/* Total time as resident vcpu, less the steal time in it. While the vcpu is resident, the
+	 * host time is subtracted: negative. One word, because other harts read it
+	 * (docs/memory-order.md). */
 	int64_t cpu_ticks;
 };
 
-/* Adds to cpu_ticks. */
 static inline void vcpu_fw_add_cpu(struct vcpu_fw *fw, uint64_t ticks)
 {
 	__atomic_store_n(&fw->cpu_ticks, (int64_t)((uint64_t)fw->cpu_ticks + ticks),
 	                 __ATOMIC_RELAXED);
 }
 
-/* Begins and ends residence. */
+/* Begin and end the time as resident vcpu. */
 static inline void vcpu_fw_resident_from(struct vcpu_fw *fw, uint64_t now)
 {
 	vcpu_fw_add_cpu(fw, -now);
@@ -51,12 +51,13 @@ static inline void vcpu_fw_resident_until(struct vcpu_fw *fw, uint64_t now)
 	vcpu_fw_add_cpu(fw, now);
 }
 
-/* How long the vcpu was resident so far. *now becomes the host time of that. Any hart may ask. */
+/* Returns the vcpu's time as resident vcpu so far, and in *now the host time of that value. Any
+ * hart may call it. */
 static inline uint64_t vcpu_fw_cpu(const struct vcpu_fw *fw, uint64_t *now)
 {
 	int64_t ticks;
 
-	/* Again if its residence began or ended meanwhile. */
+	/* Repeated if the vcpu was loaded or put meanwhile. */
 	do {
 		ticks = __atomic_load_n(&fw->cpu_ticks, __ATOMIC_RELAXED);
 		*now = csr_read(CSR_TIME);
@@ -64,10 +65,10 @@ static inline uint64_t vcpu_fw_cpu(const struct vcpu_fw *fw, uint64_t *now)
 	return (uint64_t)ticks + (ticks < 0 ? *now : 0);
 }
 
-/* Sets the M-mode events that are counted from now on. The vcpu is resident. */
+/* Sets the M-mode events to count from now on. The vcpu is resident. */
 void vcpu_fw_watch(struct vcpu *vcpu, uint32_t codes);
 
-/* The firmware's counts of the events that are watched are read: the vcpu becomes resident, or
+/* Read the firmware's counts of the watched events when the vcpu becomes resident, and when it
  * leaves the hart. */
 void vcpu_fw_comes(struct vcpu *vcpu);
 void vcpu_fw_goes(struct vcpu *vcpu);

@@ -4,7 +4,7 @@
 #include "core/vcpu/vcpu.h"
 #include "core/vcpu/vs_interrupts.h"
 
-/* Whether one more may be raised in this window, or in a new one if this is over. */
+/* Whether one more may be raised in this window, or in a new one if this one is over. */
 static bool may_come(struct vcpu_lcofi *l, uint64_t now)
 {
 	if (now >= l->window_end) {
@@ -22,7 +22,7 @@ static void come(struct vcpu *vcpu)
 {
 	vcpu->fw.lcofis++;
 	vcpu_set_virq(vcpu, IRQ_LCOFI, true);
-	/* For another one this is done when it is loaded. */
+	/* If the vcpu is not resident, this is done when it is loaded. */
 	if (vcpu_is_current(vcpu))
 		vs_interrupts_settle();
 }
@@ -37,7 +37,7 @@ void vcpu_lcofi_limited(struct vcpu *vcpu)
 		l->held = true;
 		l->held_back++;
 		vcpu_set_wake(vcpu);
-		/* so that the hart's timer is set */
+		/* Sets the hart's timer. */
 		pcpu_resched(vcpu->home);
 	}
 }

@@ -17,7 +17,7 @@ uint64_t vec_probe(void)
 	return bytes <= VEC_MAX_BYTES ? bytes : 0;
 }
 
-/* sstatus is that of the last vcpu. One without V leaves sstatus.VS Off. */
+/* sstatus is still that of the last vcpu, which leaves VS Off if it has no V. */
 static void switch_on(const struct pcpu *pcpu)
 {
 	csr_set(CSR_SSTATUS, SSTATUS_FS | (pcpu->vec_bytes ? SSTATUS_VS : 0));
@@ -52,8 +52,8 @@ void vcpu_registers_leave(struct vcpu *vcpu)
 	pcpu->registers_of = NULL;
 }
 
-/* vsatp is 0, and the entries of the vcpu's VM are always taken in the same way, so there is
- * nothing to fence. */
+/* No fence is needed: vsatp is 0, and the entries of one VM are always walked with the same
+ * ADUE. */
 static void switch_adue(const struct vcpu *to)
 {
 	if (to->vm->no_adue)
@@ -62,8 +62,8 @@ static void switch_adue(const struct vcpu *to)
 		csr_set(CSR_HENVCFG, HENVCFG_ADUE);
 }
 
-/* For harts with vectors, records or an ADUE to switch, or if the hart holds no vcpu's registers.
- * Not inlined, so that the other path saves no registers. */
+/* For harts with vectors, records or an ADUE to switch, or whose registers belong to no vcpu. Not
+ * inlined, so that the other path saves no registers. */
 static __attribute__((noinline)) void exchange_all(struct vcpu *from, struct vcpu *to)
 {
 	if (to->home->vs_has.records)

@@ -22,11 +22,11 @@ struct vm {
 	uint32_t index;
 	uint64_t vmid; /* index + 1, or 0 for all VMs if a hart has no VMIDs */
 	struct gstage gstage;
-	/* It has shared memory that it may only read, and a hart might set A and D there: it has no
+	/* The VM has read-only shared memory, and a hart might set A and D there, so the VM has no
 	 * Svadu. See quirks.ad_past_gstage. */
 	bool no_adue;
-	/* Host time that requests of this VM took from vcpus of other VMs, and that has not been
-	 * taken off its own time slices yet. Any hart may add to it. */
+	/* Host time that requests of this VM took from vcpus of other VMs, and that has not yet
+	 * been subtracted from its own time slices. Any hart may add to it. */
 	atomic_ulong debt_ticks;
 	/* Guest time = host time + htimedelta; guest time starts at 0 in each life. */
 	uint64_t htimedelta;
@@ -34,36 +34,36 @@ struct vm {
 	/* Also constant after boot. */
 	struct vcpu *vcpus[VM_MAX_VCPUS];
 	hpa_t memory; /* its first piece */
-	/* Of its PLIC or APLIC: the sources that come from the host, and the wire of each. See
+	/* The sources of its PLIC or APLIC that come from the host, and the wire of each. See
 	 * core/io/wired.h. */
 	uint32_t wired;
 	uint8_t wire_of[VPLIC_SOURCES + 1];
 
-	/* Protects the members below, the wires, and what is shown of PCI functions. In reach of
-	 * one instruction, like the first of struct vcpu. */
+	/* Protects the members below, the wires, and the guest's view of PCI functions. Near the
+	 * start, in reach of one instruction, like the first members of struct vcpu. */
 	struct spinlock devices;
 	struct vplic plic;
-	uint64_t plic_outputs; /* bit n: the level that vcpu n was told last */
+	uint64_t plic_outputs; /* bit n: the level last signalled to vcpu n */
 	struct vuart uart;
 	struct vaplic aplic;               /* instead of the PLIC, if the VM has an AIA */
-	struct vaplic_change aplic_change; /* by the access that is served; not on a stack */
+	struct vaplic_change aplic_change; /* made by the current access; too large for a stack */
 	struct vpci pci;                   /* its functions; see core/io/functions.h */
 
 	/* Also constant after boot. */
-	uint32_t bells;                 /* how many it has; see core/io/bells.h */
-	uint8_t bell_of[VM_MAX_SHARED]; /* of each shared memory: one more than the index */
+	uint32_t bells;                 /* number of its bells; see core/io/bells.h */
+	uint8_t bell_of[VM_MAX_SHARED]; /* for each shared memory: the bell's index plus one */
 	struct vpmu_policy pmu_policy;
 	struct vpmu_table pmu_table; /* selectors NULL: the VM tree has no node /pmu */
 	struct vpmu_known pmu_known[VPMU_KNOWN];
 	struct vsbi_slot sbi[VSBI_SLOTS];
 	struct vm_image dtb; /* the guest's device tree */
-	size_t seed_at;      /* offset of the seed in it; 0: it has none */
+	size_t seed_at;      /* offset of the seed in dtb; 0: no seed */
 
 	/* See core/life/vm_life.h. */
 	atomic_uint state;   /* enum vm_state */
-	atomic_uint command; /* enum vm_command that was not taken up yet */
-	atomic_bool never;   /* its devices are not at rest, so it does not start any more */
-	/* After the end of the VM: the number of vcpus that are still on a hart, and of those whose
+	atomic_uint command; /* enum vm_command that is still to be taken up */
+	atomic_bool never;   /* its devices are not at rest, so it cannot start again */
+	/* After the end of the VM: the number of vcpus that are still on a hart, and of vcpus whose
 	 * last line is not in the log yet. */
 	atomic_uint vcpus_alive, vcpus_untold;
 	/* Written by the hart that set the state to VM_ENDING. */
@@ -76,8 +76,8 @@ struct vm {
 		uint64_t at; /* host time */
 	} end;
 	/* See core/life/heart.h; in host time. */
-	atomic_ulong rang_at; /* the last ring, or the begin of the life */
-	uint64_t heart_at;    /* when the lead hart looks; its own. ~0: not at all */
+	atomic_ulong rang_at; /* the last ring, or the beginning of the life */
+	uint64_t heart_at;    /* next check by the lead hart, which owns this; ~0: never */
 	struct vm_life life;
 	struct vm_crash crash;
 	struct last_words last;

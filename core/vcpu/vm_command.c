@@ -14,7 +14,7 @@ static enum vm_command both(enum vm_command first, enum vm_command then)
 	return then;
 }
 
-/* Returns the command that the lead hart will take up. */
+/* Adds a command, and returns the one that the lead hart will take up. */
 static enum vm_command command(struct vm *vm, enum vm_command c)
 {
 	unsigned int waiting = atomic_load(&vm->command);
@@ -54,13 +54,13 @@ void vm_power_off(struct vm *vm)
 
 const struct vm_device *vm_needs_reset(const struct vm *vm)
 {
-	/* Private to the lead hart, but it changes once from 0. */
+	/* life is private to the lead hart, but this member changes from 0 only once. */
 	return *(const volatile uint64_t *)&vm->life.number ? vm_device_without_reset(vm->config)
 	                                                    : NULL;
 }
 
-/* A command that would wait, or has no effect, sends no request: only changes of a VM's state, each
- * of which takes the VM's own time slices, interrupt the hart that takes them up. */
+/* Sends no request for a command that would wait or has no effect: the hart that takes commands up
+ * is interrupted only for changes of a VM's state, each of which takes the VM's own time slices. */
 enum vm_answer vm_ask(struct vm *vm, enum vm_command c)
 {
 	unsigned int none = VM_COMMAND_NONE, state = atomic_load(&vm->state);

@@ -21,31 +21,31 @@ enum vm_command {
 /*
  * Any hart may call these. They return at once, and the lead hart acts. Several commands have the
  * same effect as one after the other: a stop and a start are a restart. Returns false if there is
- * nothing to do: the VM runs and was not told to stop (start), or it is off (stop).
+ * nothing to do: the VM already runs and has no command to stop (start), or is off (stop).
  */
 bool vm_start(struct vm *vm);
 bool vm_stop(struct vm *vm);
 bool vm_restart(struct vm *vm);
-/* Stops the VM for good. Like a VM that ended by itself, it does not keep the machine on. */
+/* Stops the VM permanently. Like a VM that ended by itself, it does not keep the machine on. */
 void vm_power_off(struct vm *vm);
 
-/* Returns a device that the VM has used, and that Tally cannot reset for another life; NULL: there
- * is none. Any hart may call it. */
+/* Returns a device that the VM has used and that Tally cannot reset for another life, or NULL if
+ * there is none. Any hart may call it. */
 const struct vm_device *vm_needs_reset(const struct vm *vm);
 
 /*
- * The same for another VM, which pays for nothing but a command that is taken. `c` is
+ * Commands from another VM, for which the target VM pays only if the command is taken. `c` is
  * VM_COMMAND_START, VM_COMMAND_STOP or VM_COMMAND_RESTART.
  */
 enum vm_answer {
 	VM_ANSWER_TAKEN,
-	VM_ANSWER_ALREADY, /* it runs, or it is off */
-	VM_ANSWER_BETWEEN, /* it is between two states, or has a command to take up */
+	VM_ANSWER_ALREADY, /* it runs already, or is off already */
+	VM_ANSWER_BETWEEN, /* it is between two states, or has a pending command */
 	VM_ANSWER_NEVER,   /* it cannot start any more */
 };
 enum vm_answer vm_ask(struct vm *vm, enum vm_command c);
 
-/* Takes the command that waits, and leaves VM_COMMAND_NONE. Lead hart only. */
+/* Takes the pending command, and leaves VM_COMMAND_NONE. Lead hart only. */
 enum vm_command vm_command_take(struct vm *vm);
 
 #endif

@@ -12,8 +12,8 @@ struct vcpu;
 const char *vm_state_name(const struct vm *vm);
 
 /*
- * Ends a life: all vcpus are stopped, on whatever hart. `by` is the vcpu that caused it, NULL:
- * none. `failure` and `value` are for VM_END_FAILED. Any hart may call it; the first call counts.
+ * Ends a life: stops all vcpus, on all harts. `by` is the vcpu that caused it, NULL if none did.
+ * `failure` and `value` are for VM_END_FAILED. Any hart may call it; only the first one counts.
  */
 void vm_end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *failure,
             uint64_t value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of struct vm: the state of its life, and what is left of a life that failed.
+/* Parts of struct vm: the state of its life, and the record of a life that failed.
  * core/life/vm_life.h has the functions. */
 #ifndef CORE_VCPU_VM_STATE_H
 #define CORE_VCPU_VM_STATE_H
@@ -10,11 +10,11 @@
 struct vm_device;
 
 enum vm_state {
-	VM_CLEARING, /* devices are brought to rest, and memory is being cleared; the first */
+	VM_CLEARING, /* the first state: devices are brought to rest, and memory is being cleared */
 	VM_LOADING,  /* images are being copied */
 	VM_RUNNING,
 	VM_ENDING, /* vcpus leave their harts, and the end is logged */
-	VM_OFF,    /* nothing of the last life is left except vm->crash */
+	VM_OFF,    /* of the last life only vm->crash is left */
 };
 
 /* Why a life ends. */
@@ -32,10 +32,10 @@ enum vm_end {
 struct vm_crash {
 	const char *failure; /* one phrase; NULL: the VM has not failed yet */
 	uint64_t value;      /* the value that explains it */
-	const char *unit;    /* of it; NULL: it is an address or the like, in hexadecimal */
+	const char *unit;    /* unit of value; NULL: an address or the like, in hexadecimal */
 	uint64_t at;         /* host time */
-	uint64_t age;        /* how long the VM had run; host time */
-	uint64_t life;       /* life.number of the life that ended so */
+	uint64_t age;        /* the VM's running time before the failure; host time */
+	uint64_t life;       /* life.number of the life that failed */
 	uint32_t vcpu;
 	uint64_t x[32];
 	struct vs_state vs;
@@ -46,23 +46,23 @@ struct vm_life {
 	bool again;        /* another life follows this one */
 	bool too_often;    /* the limit of restarts is reached */
 	bool off_for_good; /* it does not keep the machine on */
-	uint32_t rests;    /* how often it has told what is left to tell of its devices */
-	uint32_t restarts; /* in a row; a minute of running or a command ends the row */
+	uint32_t rests;    /* number of reports about devices that are not at rest */
+	uint32_t restarts; /* restarts in a row; a minute of running or a command ends the row */
 	uint64_t begun;    /* host time of the last start */
-	uint64_t number;   /* of starts */
+	uint64_t number;   /* number of starts */
 	uint64_t loaded;   /* number of lives loaded completely; each one has its seed */
-	uint32_t step;     /* the line to log, the image to load, or the piece to clear */
-	uint64_t done;     /* bytes of that done */
-	/* See core/io/vm_quiet.h: the device to reset, whether none is translated any
-	 * more, and whether no interrupt of the devices is left; a device that did not come to
-	 * rest, NULL: none. */
+	uint32_t step;     /* index of the line to log, the image to load, or the piece to clear */
+	uint64_t done;     /* bytes of that step done */
+	/* See core/io/vm_quiet.h. device: the next one to reset. detached: no device is translated
+	 * any more. drained: no interrupt of the devices is left. restless: a device that did not
+	 * come to rest; NULL: none. */
 	uint32_t device;
 	bool detached;
 	bool drained;
-	bool waiting; /* the last step was in vain, since `since` */
+	bool waiting; /* the last step had no effect, since `since` */
 	uint64_t since;
 	const struct vm_device *restless;
-	bool unquiet; /* an interrupt or the IOMMU has no end, whichever device it is for */
+	bool unquiet; /* an interrupt or the IOMMU never comes to rest, for whichever device */
 };
 
 #endif

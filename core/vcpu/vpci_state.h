@@ -11,15 +11,17 @@
 struct vpci_function {
 	/* Constant after boot. */
 	const struct pci_function *host;
-	uint32_t words[VPCI_WORDS]; /* what the guest reads, unless one of the others says more */
-	uint32_t sizes[PCI_BARS];   /* of these after all ones; 0: no BAR */
-	bool intx;                  /* its INTx goes to the VM */
-	uint32_t msix;              /* the capability, if the guest sees it; 0: it does not */
-	/* Of a life. */
-	uint32_t sizing;  /* bit n: all ones were written to BAR n last */
-	uint16_t command; /* as the guest has written it */
-	uint8_t line;     /* a byte that guests write notes in */
-	bool muted;       /* it does not master the bus before the next life */
+	/* values that the guest reads, unless other members change them */
+	uint32_t words[VPCI_WORDS];
+	uint32_t sizes[PCI_BARS]; /* value of each BAR after all ones were written; 0: no BAR */
+	bool intx;                /* its INTx is routed to the VM */
+	/* offset of the capability if the guest sees it; 0: it does not */
+	uint32_t msix;
+	/* State of one life. */
+	uint32_t sizing;  /* bit n: the last write to BAR n was all ones */
+	uint16_t command; /* as written by the guest */
+	uint8_t line;     /* interrupt line: guests may store a value here */
+	bool muted;       /* it cannot be bus master until the next life */
 };
 
 struct vpci {

@@ -3,29 +3,29 @@
  * stopi of a guest with an AIA, while accesses to its sie and sip trap (vs_interrupts.h).
  *
  * Meanwhile henvcfg.STCE is 0 if the hart has Sstc: stimecmp traps as well, its value is in
- * vcpu->vs.vstimecmp, and VSTIP is a bit of hvip, which Tally sets when the host's timer tells.
- * Interrupts that the guest has enabled but LCOFI, which it has masked, change by its trapped
- * accesses, by SBI calls, and by requests; all of these lead to exit_long() and so to here, before
- * the guest's next instruction.
+ * vcpu->vs.vstimecmp, and VSTIP is a bit of hvip, which Tally sets when the host's timer expires.
+ * The guest's enabled interrupts other than LCOFI, which it has masked, change only by its trapped
+ * accesses, by SBI calls, and by requests. All of these lead to exit_long() and so to this file,
+ * before the guest's next instruction.
  */
 #include "arch/riscv/hart/csr.h"
 #include "core/vcpu/vm.h"
 #include "core/vcpu/vs_interrupts.h"
 
-/* Makes VSTIP what it is now, and the host's timer tell when that changes. */
+/* Sets VSTIP to its current value, and the host's timer to the time at which VSTIP changes. */
 static void keep_timer(const struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	uint64_t at = vcpu->vs.vstimecmp, now, guest_now;
 
 	if (!pcpu->vs_has.sstc)
-		return; /* Tally has it anyway */
+		return; /* HS provides the timer anyway */
 	now = csr_read(CSR_TIME);
 	guest_now = now + vcpu->vm->htimedelta;
 	vcpu_set_virq(vcpu, IRQ_VSTI, at <= guest_now);
-	/* A value that no host time reaches before the counter wraps means never. */
+	/* If no host time reaches the value before the counter wraps, it means never. */
 	vcpu->timer =
 	    at <= guest_now || at - guest_now > ~0UL - now ? ~0UL : now + (at - guest_now);
-	/* The scheduler may have set it already. */
+	/* The scheduler may have set an earlier time. */
 	if (vcpu->timer < csr_read(CSR_STIMECMP))
 		csr_write(CSR_STIMECMP, vcpu->timer);
 }
@@ -49,8 +49,8 @@ static void give_back_timer(const struct pcpu *pcpu, struct vcpu *vcpu)
 	csr_write(CSR_VSTIMECMP, vcpu->vs.vstimecmp);
 }
 
-/* Names the interrupt with the highest priority, but external ones, which stopi knows and which
- * come first in the default order. */
+/* Names the interrupt with the highest priority in hvictl. External ones are left out: stopi
+ * reports them itself, and they come first in the default order. */
 static void name_interrupt(void)
 {
 	uint64_t pending = csr_read(CSR_VSIP) & csr_read(CSR_VSIE);

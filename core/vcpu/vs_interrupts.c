@@ -2,8 +2,8 @@
 #include "core/vcpu/vs_interrupts.h"
 
 /*
- * Makes the access to the VS register behind the guest's register, and returns the old value. Set
- * and clear are not turned into a write, because an interrupt may become pending in between.
+ * Executes the access on the VS register behind the guest's register, and returns the old value.
+ * Set and clear are not turned into a write, because an interrupt may become pending in between.
  */
 #define ACCESS(csr, insn, operand)                                                                 \
 	({                                                                                         \
@@ -21,7 +21,7 @@
 
 /*
  * hvictl.VTI (AIA) makes each access to sie and sip trap, and each write to a register that could
- * clear a bit of vsip other than SEIP, which is stimecmp.
+ * clear a bit of vsip other than SEIP: stimecmp.
  */
 static bool trapped_by_vti(const struct insn *insn)
 {
@@ -29,7 +29,7 @@ static bool trapped_by_vti(const struct insn *insn)
 	       (insn->csr == CSR_STIMECMP && this_pcpu()->vs_has.sstc);
 }
 
-/* Tally has it, see vs_aia.c. */
+/* HS provides the timer meanwhile, see vs_aia.c. */
 static uint64_t access_timer(struct vcpu *vcpu, const struct insn *insn, uint64_t operand)
 {
 	uint64_t old = vcpu->vs.vstimecmp, value = operand;
@@ -47,8 +47,8 @@ bool vs_interrupts_access(struct vcpu *vcpu, const struct insn *insn)
 {
 	uint64_t operand, old;
 
-	/* VU-mode may not access these CSRs. An access that hvictl does not make trap is not one of
-	 * them. */
+	/* VU-mode may not access these CSRs. Accesses that hvictl does not trap are not handled
+	 * here. */
 	if (insn->kind != INSN_CSR || !trapped_by_vti(insn) || vcpu_from_user() ||
 	    !this_pcpu()->unmask_traps)
 		return false;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The guest's sie and sip while a virtual LCOFI is pending that the guest has masked. Where the
- * hart does not notice when the guest unmasks it (quirks.late_unmask), each access to sie and sip
- * traps, and Tally does it for the guest. Writes to stimecmp trap as well, by the same bit of
- * hvictl.
+ * The guest's sie and sip while a virtual LCOFI is pending that the guest has masked. On harts that
+ * do not notice when the guest unmasks it (quirks.late_unmask), each access to sie and sip traps,
+ * and Tally emulates it. Writes to stimecmp trap as well, by the same bit of hvictl.
  *
- * If a guest masks LCOFI while one is pending already, this takes effect at its next exit only. SBI
+ * If a guest masks LCOFI while one is already pending, this takes effect only at its next exit. SBI
  * calls other than PMU calls do not count as exits here.
  */
 #ifndef CORE_VCPU_VS_INTERRUPTS_H
@@ -16,7 +15,7 @@
 #include "arch/riscv/hart/quirks.h"
 #include "core/vcpu/vcpu.h"
 
-/* Inlined, so that exits on the fast path need not save registers for a call. */
+/* Inlined, so that exits on the fast path need not save registers. */
 static inline __attribute__((always_inline)) void vs_interrupts_trap(struct pcpu *pcpu, bool traps)
 {
 	if (pcpu->unmask_traps == traps)
@@ -25,15 +24,16 @@ static inline __attribute__((always_inline)) void vs_interrupts_trap(struct pcpu
 	csr_write(CSR_HVICTL, traps ? HVICTL_VTI : 0);
 }
 
-/* Of hvip or vsie. Shifted to the sign, the bit needs no mask. */
+/* `bits` are of hvip or vsie. Shifting LCOFI to the sign avoids a mask. */
 static inline bool vs_lcofi(uint64_t bits)
 {
 	return (int64_t)(bits << (63 - IRQ_LCOFI)) < 0;
 }
 
 /*
- * The resident vcpu's LCOFI pends: do accesses have to trap? Where the guest has it unmasked they
- * do not, nor do they yet: while they trap only Tally unmasks it, and ends that.
+ * The resident vcpu's LCOFI is pending: makes accesses trap if necessary. It is not if the guest
+ * has LCOFI unmasked. If accesses trap already, they still have to: then only Tally unmasks LCOFI,
+ * and that ends the trapping.
  */
 static inline __attribute__((always_inline)) void vs_interrupts_pending(void)
 {
@@ -47,7 +47,7 @@ static inline __attribute__((always_inline)) void vs_interrupts_pending(void)
 		pcpu_resched(pcpu); /* exit_long() ends with vs_interrupts_settle_aia() */
 }
 
-/* Asked in exits, where one may have come to pend. */
+/* Called in exits, because an LCOFI may have become pending. */
 static inline __attribute__((always_inline)) void vs_interrupts_settle(void)
 {
 	if (vs_lcofi(csr_read(CSR_HVIP)))
@@ -59,24 +59,25 @@ static inline void vs_interrupts_loaded(struct pcpu *pcpu, const struct vcpu *vc
 {
 	const struct vs_state *vs = &vcpu->vs;
 
-	/* Nearly always none pends, nor did one in who was here before. */
+	/* Usually neither this vcpu nor the last one has a pending LCOFI. */
 	if ((vs_lcofi(vs->hvip) || pcpu->unmask_traps) && quirks.late_unmask)
 		vs_interrupts_trap(pcpu,
 		                   !vcpu->guest_file && vs->hvip & ~vs->vsie & BIT(IRQ_LCOFI));
 }
 
 /*
- * A guest with an AIA finds out by stopi what interrupts it, and while hvictl.VTI is set stopi
- * tells of external interrupts and of the one that hvictl names, whatever else pends. So Tally
- * names the one with the highest priority, and sees each change of them: the guest's accesses trap,
- * and Tally has its timer meanwhile. These are vs_interrupts_settle() for such a vcpu, in
- * exit_long() alone; what must be called before vs_state_put() takes its state; and SET_TIMER.
+ * A guest with an AIA reads stopi to find its next interrupt. While hvictl.VTI is set, stopi
+ * reports only external interrupts and the one that hvictl names, whatever else is pending. So
+ * Tally names the one with the highest priority in hvictl, and must see each change of them: the
+ * guest's accesses trap, and HS provides its timer meanwhile. For such a vcpu, ..._settle_aia()
+ * replaces vs_interrupts_settle(), in exit_long() only; ..._put_aia() comes before vs_state_put()
+ * saves its state; and ..._set_timer() is SET_TIMER.
  */
 void vs_interrupts_settle_aia(struct pcpu *pcpu, struct vcpu *vcpu);
 void vs_interrupts_put_aia(struct pcpu *pcpu, struct vcpu *vcpu);
 void vs_interrupts_set_timer(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t at);
 
-/* Handles a trapped instruction if it is such an access. Returns true if it was. */
+/* Emulates a trapped instruction if it accesses one of these CSRs. Returns true if it does. */
 bool vs_interrupts_access(struct vcpu *vcpu, const struct insn *insn);
 
 #endif

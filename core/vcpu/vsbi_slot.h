@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a VM's SBI calls lead to: for each function of each extension that it is offered one of
- * ours. Its arguments are the registers of the call: a0 to a5, the function id in a6, the extension
- * in a7. What it returns goes into the guest's a0 and a1.
+ * Dispatch of a VM's SBI calls: one function of Tally for each function of each extension that the
+ * VM is offered. Its arguments are the registers of the call: a0 to a5, the function id in a6, the
+ * extension in a7. Its result goes into the guest's a0 and a1.
  */
 #ifndef CORE_VCPU_VSBI_SLOT_H
 #define CORE_VCPU_VSBI_SLOT_H
@@ -22,15 +22,16 @@
 typedef VSBI_FN(vsbi_fn);
 
 /*
- * An extension. A VM has VSBI_SLOTS of them, by the low bits of their ids, which differ. One that
- * it is not offered has no id, and is not found: the place of id 0 has functions that say so.
+ * An extension. A VM has VSBI_SLOTS of them, indexed by the low bits of their ids, which differ.
+ * The slot of an extension that the VM is not offered has no id, so the extension is not found. The
+ * slot of id 0 has functions that return "not supported".
  */
 struct vsbi_slot {
 	uint64_t eid;
-	vsbi_fn *fn[VSBI_FUNCTIONS]; /* in a VM's none is NULL, where there is an id */
+	vsbi_fn *fn[VSBI_FUNCTIONS]; /* in a VM's slot with an id, none is NULL */
 };
 
-/* What switch.S does by itself. NULL: nobody serves it. */
+/* The same look-up as in switch.S. Returns NULL if there is no such function. */
 static inline vsbi_fn *vsbi_find(const struct vsbi_slot sbi[VSBI_SLOTS], uint64_t eid, uint64_t fid)
 {
 	const struct vsbi_slot *slot = &sbi[eid % VSBI_SLOTS];

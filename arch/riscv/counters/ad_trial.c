@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether the hart sets A and D in a page table that the G-stage lets it only read: quirks.h. The
- * guest of this trial has its root table in such memory, and one page of 1 GiB for its data.
+ * Whether the hart sets A and D in a page table that the G-stage maps read-only: quirks.h. The
+ * trial's guest has its root table in such memory, and one page of 1 GiB for its data.
  */
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/fence.h"
@@ -24,12 +24,12 @@ static void trial_map(uint64_t which, const void *what, uint64_t flags)
 	gstage_trial[which] = pte(ALIGN_DOWN((uint64_t)what, GIB(1)), flags);
 }
 
-/* Whether a load or a store changes A or D there, with henvcfg as it is; or fails where it needs no
- * change. */
+/* Whether a load or a store changes A or D in the table, with the present henvcfg, or fails
+ * although no change is needed. */
 static bool tables_change(void)
 {
 	static const uint8_t flags[] = {PTE_A | PTE_D, PTE_A | PTE_D, 0, PTE_A};
-	/* No address of the trial leads to what else is in the root. */
+	/* No address of the trial uses the other entries of the root. */
 	uint64_t *table = &gstage_trial[PAGE_SIZE / 8], *entry = &table[DATA];
 	void *data = &gstage_trial[2 * PAGE_SIZE / 8];
 	bool changes = false;
@@ -48,7 +48,7 @@ static bool tables_change(void)
 		           VSATP_MODE_SV39 | trial_address(TABLE, table) / PAGE_SIZE,
 		           HGATP_MODE_SV39X4 | (uint64_t)gstage_trial / PAGE_SIZE);
 
-		/* The first two need no change: they are to show that the trial is one. */
+		/* The first two need no change: they show that the trial works. */
 		changes |= *entry != before || (i < 2 && end.scause != CAUSE_ECALL_VS);
 	}
 	for (uint32_t i = CODE; i <= DATA; i++)

@@ -2,7 +2,7 @@
 /*
  * Firmware events that only M-mode sees, because it takes these traps first. The firmware's own
  * counters count them: they run from boot on, and Tally computes differences. Calls for firmware
- * counters do not touch hardware counters, so they work with both back ends.
+ * counters do not affect hardware counters, so they work with both back ends.
  */
 #ifndef ARCH_RISCV_COUNTERS_FW_EVENTS_H
 #define ARCH_RISCV_COUNTERS_FW_EVENTS_H
@@ -20,7 +20,7 @@ struct fw_events {
 /* Starts the counters. At boot, on each hart. */
 void fw_events_init(struct fw_events *fw);
 
-/* Returns the count of this hart since boot, whoever caused the events. `code` is in fw->codes. */
+/* Returns the hart's count since boot, for all vcpus. `code` is in fw->codes. */
 uint64_t fw_events_read(const struct fw_events *fw, uint32_t code);
 
 #endif

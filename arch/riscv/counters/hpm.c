@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What both back ends share: the contents of the counters, reads, and overflow flags. */
+/* Common to both back ends: the contents of the counters, reads, and overflow flags. */
 #include "arch/riscv/counters/hpm_backend.h"
 #include "arch/riscv/counters/hpm_raw.h"
 #include "arch/riscv/hart/csr.h"
@@ -38,7 +38,7 @@ bool hpm_try(struct hpm *hpm, uint32_t hctr, const struct hw_event *config)
 	return hpm_reprogram(hpm, hctr, config);
 }
 
-/* Not inlined: the functions below save no register but here. */
+/* Not inlined, so that the functions below save registers only here. */
 static __attribute__((noinline)) void set_and_run(struct hpm *hpm, uint64_t hctrs, uint64_t value,
                                                   bool armed)
 {
@@ -46,8 +46,8 @@ static __attribute__((noinline)) void set_and_run(struct hpm *hpm, uint64_t hctr
 	hpm_run(hpm, hctrs);
 }
 
-/* With hart_flags, where starts that are not armed are far from the wrap: OF is 0 where it can be,
- * as the guest is to see it. */
+/* Starts counters with hart_flags, if unarmed starts are far from the wrap. OF is 0 if possible, as
+ * the guest must see it. */
 static void start_shown(struct hpm *hpm, uint64_t hctrs, uint64_t value)
 {
 	uint64_t silent = hctrs & ~hpm->may_arm;
@@ -78,8 +78,7 @@ __attribute__((noinline)) void hpm_start_armed_any(struct hpm *hpm, uint32_t hct
 
 uint64_t hpm_take_overflow(const struct hpm *hpm)
 {
-	/* The pending bit is cleared before the OF bits are read. In this order no overflow is
-	 * lost. */
+	/* The pending bit is cleared before the OF bits are read, so that no overflow is lost. */
 	csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
 	return csr_read(CSR_SCOUNTOVF) & hpm->armed;
 }

@@ -2,7 +2,7 @@
 /*
  * The hardware counters of one hart. All functions are called on that hart, in HS-mode. A counter
  * started here never counts M-mode or U-mode. It counts VS-mode and VU-mode, and HS-mode if
- * `inhibit` says so. A counter that counts HS-mode moves during these calls.
+ * `inhibit` says so. A counter that counts HS-mode counts during these calls, too.
  */
 #ifndef ARCH_RISCV_COUNTERS_HPM_H
 #define ARCH_RISCV_COUNTERS_HPM_H
@@ -15,40 +15,40 @@
 /* An event that the hart can count. */
 struct hpm_event {
 	uint32_t event_idx;
-	/* Counters that may count it; exactly one if it has a home counter. 0: the fixed one. */
+	/* Counters that may count it; exactly one if it has a home; 0: only the fixed one. */
 	uint64_t hctrs;
-	uint64_t selector; /* what the firmware writes to mhpmevent; only with hpm.ssccfg */
+	uint64_t selector; /* written to mhpmevent by the firmware; only with hpm.ssccfg */
 	bool raw;          /* the firmware also accepts the selector as a raw event */
-	const char *fault; /* why guests cannot have it, see hpm_selfcheck.h; NULL: they can */
+	const char *fault; /* why guests cannot use it, see hpm_selfcheck.h; NULL: they can */
 };
 
 /* The contents of a counter. */
 struct hpm_slot {
-	struct hw_event config; /* event_idx 0: nothing that anybody asks for */
-	bool programmed;        /* it holds something, and is to be reset first */
+	struct hw_event config; /* event_idx 0: no event that can be requested */
+	bool programmed;        /* it has contents, and must be reset before other ones */
 	union {
 		uint64_t selector; /* ssccfg back end: its mhpmevent without OF */
-		uint64_t value;    /* sbi back end: what a fresh one is to start from */
+		uint64_t value;    /* sbi back end: the start value, if the counter is fresh */
 	};
-} __attribute__((aligned(32))); /* found by a shift */
+} __attribute__((aligned(32))); /* indexed by a shift */
 
-/* What a hart answers otherwise than the event table says. See hpm_table.h. */
+/* A difference between the hart and the event table. See hpm_table.h. */
 struct hpm_contradiction {
 	enum {
-		HPM_AGREES,     /* there is none */
+		HPM_AGREES,     /* no difference */
 		HPM_NO_COUNTER, /* the hart has no counter `hctr` */
 		HPM_REFUSES,    /* the firmware refuses the event on `hctr` */
-		HPM_KEEPS,      /* for the event `hctr` has the selector `kept` */
+		HPM_KEEPS,      /* the firmware gives `hctr` the selector `kept` for the event */
 	} kind;
 	uint32_t hctr;
 	uint32_t event_idx; /* 0: the raw event `selector` */
-	uint64_t selector;  /* by the table */
+	uint64_t selector;  /* in the table */
 	uint64_t kept;
 };
 
-/* A difference of two lengths in instructions that a hart counted wrong. See hpm_exact.h. */
+/* A wrong difference of the lengths of two sequences, in instructions. See hpm_exact.h. */
 struct hpm_inexact {
-	const char *where; /* to be read after "on hart 0 " or the like; NULL: there is none */
+	const char *where; /* follows "on hart 0 " or the like; NULL: no wrong count */
 	uint64_t known;
 	uint64_t counted;
 };
@@ -56,71 +56,70 @@ struct hpm_inexact {
 struct hpm {
 	uint64_t hctrs; /* counters 3..31 that have filters */
 	uint64_t kept;  /* like hctrs, and counter 0: HS cannot read them (mcounteren) */
-	uint64_t fixed; /* of counters 0 and 2 those that have filters and that guests may take */
-	uint64_t fixed_only; /* of them those whose event the firmware counts on no other */
+	uint64_t fixed; /* those of counters 0 and 2 that have filters and that guests may take */
+	uint64_t fixed_only; /* those in `fixed` whose event the firmware counts on no other */
 	uint32_t width;      /* of each counter, in bits */
 	uint32_t n_events;
 	bool hs_lcofi;   /* HS has overflow interrupts, also while a guest runs */
-	bool lcofi;      /* so can guests; only if hs_lcofi */
+	bool lcofi;      /* guests have them, too; only if hs_lcofi */
 	bool hart_flags; /* guests read the hart's own scountovf, see hpm_flags.c */
-	/* How OF is shown where the read of scountovf does not trap, all tried at boot
+	/* Behaviour of OF if reads of scountovf do not trap; all probed at boot
 	 * (hpm_flag_trials.c). */
 	bool flags_hidden; /* VS reads 0 for a counter closed in hcounteren, OF for an open one */
-	bool start_sets_flag; /* so does a start while an LCOFI pends; false: it keeps OF */
+	bool start_sets_flag; /* so does a start while an LCOFI is pending; false: that keeps OF */
 	bool far_loses;       /* a start far from the wrap with OF = 0 loses the next overflow */
 	bool ssccfg;          /* menvcfg.CDE is set: a guest's read of scountovf traps */
 	bool
 	    delegated; /* counters are driven without the firmware: the ssccfg back end, else sbi */
-	const char *undelegated; /* with ssccfg: why they cannot be, NULL: they can */
+	const char *undelegated; /* with ssccfg: why they are not delegated; NULL: they can be */
 	const char
-	    *no_overflow; /* what keeps a hart that should have LCOFI from it, NULL: nothing */
-	uint64_t may_arm; /* those that hold an event whose counter may be armed */
-	uint64_t armed;   /* last set with OF = 0: only their flags mean an overflow */
-	/* With hart_flags and far_loses: last started far from the wrap, with OF = 0. */
+	    *no_overflow; /* what keeps a hart that should have LCOFI from it; NULL: nothing */
+	uint64_t may_arm; /* counters that hold an event with which they may be armed */
+	uint64_t armed;   /* counters last set with OF = 0: only their flags mean an overflow */
+	/* With hart_flags and far_loses: counters last started far from the wrap with OF = 0. */
 	uint64_t far;
-	/* With hart_flags: those whose OF the guest sees as 1. If they are set or run without being
-	 * armed, their OF is 1, and that of all others 0. */
+	/* With hart_flags: counters whose OF the guest sees as 1. If they are set or run without
+	 * being armed, their OF is 1, and that of all other counters is 0. */
 	uint64_t shown;
-	uint64_t fresh;  /* sbi back end: set, and their values yet to be written by run() */
+	uint64_t fresh;  /* sbi back end: set, with values that run() has not written yet */
 	uint64_t failed; /* sbi back end: see hpm_failures() */
 	struct hpm_slot slots[32];
 	struct hpm_event events[HPM_MAX_EVENTS];
 
-	/* What the VM tree says of this core's events (its node /pmu). NULL: nothing, and the
-	 * firmware alone decides. */
+	/* The VM tree's events of this core (its node /pmu). NULL: only the firmware decides. */
 	const struct selectors *table;
-	bool table_raw;     /* the firmware takes the raw events of the table */
-	uint64_t without_m; /* delegated: those whose MINH the firmware has set */
+	bool table_raw;     /* the firmware accepts the raw events of the table */
+	uint64_t without_m; /* delegated: counters whose MINH the firmware has set */
 	struct hpm_contradiction contradiction; /* the first that was found */
 	struct hpm_inexact inexact;             /* the first that was found */
 };
 
-/* HPM_AUTO and HPM_SSCCFG use the ssccfg back end if the hart has it, otherwise the sbi one. */
+/* HPM_AUTO and HPM_SSCCFG: use the ssccfg back end if the hart has it, otherwise the sbi one. */
 enum hpm_choice { HPM_AUTO, HPM_SBI, HPM_SSCCFG };
 
-/* Finds counters and events, compares them with the table (NULL: there is none), clears old OF
- * bits, chooses the back end, and checks what counts rely on (hpm_selfcheck.h). `patience` is how
- * long an overflow may take, in ticks of host time. At boot. */
+/* Finds counters and events, compares them with the table (NULL: no table), clears old OF bits,
+ * chooses the back end, and checks the basis of all counts (hpm_selfcheck.h). `patience` is the
+ * maximum time until an overflow is reported, in ticks of host time. At boot. */
 void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t patience,
               const struct selectors *table);
 
-/* Returns the counters that may count an event on this hart. 0: it cannot be counted. For a raw
- * event, all counters that are not running may lose their contents, see hpm_raw.h. */
+/* Returns the counters that may count an event on this hart; 0: none. For a raw event, all counters
+ * that are not running may lose their contents, see hpm_raw.h. */
 uint64_t hpm_event_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data,
                          uint64_t running);
 
-/* The fixed counter of cycles or instructions. */
+/* Returns the fixed counter of cycles or instructions. */
 static inline uint32_t hpm_fixed_of(uint32_t event_idx)
 {
 	return event_idx == SBI_PMU_HW_CPU_CYCLES ? HCTR_CYCLE : HCTR_INSTRET;
 }
 
-/* Finds out which fixed counters have filters. One that alone counts its event becomes the event's
- * home. At boot, see hpm_fixed.c. */
+/* Finds the fixed counters that have filters. One that is the only counter for its event becomes
+ * the event's home. At boot, see hpm_fixed.c. */
 void hpm_fixed_probe(struct hpm *hpm);
 
-/* Translates a raw event for this firmware: to type v2 if the firmware knows it, otherwise to v1 if
- * the value fits into 48 bits. Returns false if neither is possible (SBI 3.0 sections 11.3 and
+/* Translates a raw event for this firmware: to type v2 if the firmware supports it, otherwise to v1
+ * if the value fits into 48 bits. Returns false if neither is possible (SBI 3.0 sections 11.3 and
  * 11.4). Other events are not changed. */
 bool hpm_firmware_event(const struct hw_event *config, uint32_t *event_idx);
 const struct hpm_event *hpm_event_find(const struct hpm *hpm, uint32_t event_idx);
@@ -141,8 +140,8 @@ static inline uint64_t hpm_failures(struct hpm *hpm)
 	return failed;
 }
 
-/* Reads cycle, instret or hpmcounterN, running or stopped. It clobbers only the registers that it
- * declares, so that callers need not save those that a call would clobber. */
+/* Reads cycle, instret or hpmcounterN, running or stopped. Clobbers only the declared registers, so
+ * that callers need not save all that a call may clobber. */
 #ifdef __riscv
 static inline uint64_t hpm_read(uint32_t hctr)
 {
@@ -160,13 +159,13 @@ uint64_t hpm_read(uint32_t hctr);
 uint64_t hpm_take_overflow(const struct hpm *hpm);
 
 /*
- * From here on the only vcpu of this hart reads the hart's scountovf. Clears all OF bits. May be
- * called any number of times, while no counter runs.
+ * From now on the only vcpu of this hart reads the hart's scountovf. Clears all OF bits. May be
+ * called repeatedly, while no counter runs.
  */
 void hpm_show_flags(struct hpm *hpm);
 
 /* With hart_flags: sets OF of the counters `hctrs` as in `flags`, and keeps their values. `running`
- * are those that run. No LCOFI of any of them is pending. */
+ * are those that run. None of them has a pending LCOFI. */
 void hpm_set_flags(struct hpm *hpm, uint64_t hctrs, uint64_t flags, uint64_t running);
 
 #endif

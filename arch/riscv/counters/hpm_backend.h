@@ -2,8 +2,8 @@
 /*
  * The two back ends that drive a hart's counters, and the choice between them. For
  * arch/riscv/counters/hpm*.c and the vPMU's port. Accesses to delegated counters take few
- * instructions, so they are inlined. A call of the firmware is always expensive. All counters are
- * those of this hart.
+ * instructions, so they are inlined. A call of the firmware is always expensive. All functions are
+ * for counters of the calling hart.
  */
 #ifndef ARCH_RISCV_COUNTERS_HPM_BACKEND_H
 #define ARCH_RISCV_COUNTERS_HPM_BACKEND_H
@@ -14,12 +14,12 @@
 #include "arch/riscv/hart/quirks.h"
 #include "vpmu/bits.h"
 
-/* Programs a stopped counter with an event and filter. Returns false if that was refused; then the
- * counter has no contents. */
+/* Programs a stopped counter with an event and filter. Returns false if the firmware refuses; then
+ * the counter has no contents. */
 bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hw_event *config);
 
-/* Programs a stopped counter with an event or filter other than it has. Returns false if
- * refused. */
+/* Programs a stopped counter with an event or filter that it does not have yet. Returns false if
+ * that is refused. */
 static inline bool hpm_reprogram(struct hpm *hpm, uint32_t hctr, const struct hw_event *config)
 {
 	struct hpm_slot *slot = &hpm->slots[hctr];
@@ -37,11 +37,11 @@ static inline bool hpm_reprogram(struct hpm *hpm, uint32_t hctr, const struct hw
 	return taken;
 }
 
-/* Does the same; not inlined, for callers off the fast path. */
+/* The same, but not inlined, for callers off the fast path. */
 bool hpm_try(struct hpm *hpm, uint32_t hctr, const struct hw_event *config);
 
-/* hpm_fixed_take() gives a fixed counter in hpm->fixed to a guest, stopped, with this filter, and
- * returns false if that was refused. hpm_fixed_release() gives instret back to HS. */
+/* hpm_fixed_take() gives a fixed counter in hpm->fixed to a guest, stopped, with this filter. It
+ * returns false if that is refused. hpm_fixed_release() gives instret back to HS. */
 bool hpm_fixed_take(struct hpm *hpm, uint32_t hctr, const struct hw_event *config);
 void hpm_fixed_release(struct hpm *hpm, uint64_t hctrs);
 
@@ -49,17 +49,17 @@ void hpm_fixed_release(struct hpm *hpm, uint64_t hctrs);
 void hpm_start_any(struct hpm *hpm, uint64_t hctrs, uint64_t value);
 void hpm_start_armed_any(struct hpm *hpm, uint32_t hctr, uint64_t value);
 
-/* The sbi back end. hpm_failures() tells what the firmware refuses. hpm_sbi_start_armed() is for
- * counters in may_arm. */
+/* The sbi back end. hpm_failures() reports refusals of the firmware. hpm_sbi_start_armed() is only
+ * for counters in may_arm. */
 void hpm_sbi_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed);
 void hpm_sbi_run(struct hpm *hpm, uint64_t hctrs);
 void hpm_sbi_start_armed(struct hpm *hpm, uint32_t hctr, uint64_t value);
 
-/* A counter that starts above this value raises LCOFI when it wraps. One that starts below it with
- * OF = 0 may, on QEMU, lose the interrupt of its next start, see hpm_sbi.c. */
+/* A counter that starts above this value raises LCOFI when it wraps. If one starts below it with OF
+ * = 0, QEMU may lose the interrupt of its next start, see hpm_sbi.c. */
 #define HPM_NEAR (3UL << 62)
 
-/* Starts counters with OF = 0, whatever they hold. */
+/* Starts counters with OF = 0, independent of their contents. */
 void hpm_sbi_clear_flags(struct hpm *hpm, uint64_t hctrs, uint64_t value);
 
 /*
@@ -82,7 +82,7 @@ static inline void hpm_run(struct hpm *hpm, uint64_t hctrs)
 		hpm_sbi_run(hpm, hctrs);
 }
 
-/* Does hpm_set() without `armed`, and hpm_run(). */
+/* hpm_set() without `armed`, then hpm_run(). */
 static inline void hpm_start(struct hpm *hpm, uint64_t hctrs, uint64_t value)
 {
 	uint32_t i;
@@ -98,7 +98,7 @@ static inline void hpm_start(struct hpm *hpm, uint64_t hctrs, uint64_t value)
 	csr_clear(CSR_SCOUNTINHIBIT, hctrs);
 }
 
-/* Does hpm_set() with `armed`, and hpm_run(). */
+/* hpm_set() with `armed`, then hpm_run(). */
 static inline void hpm_start_armed(struct hpm *hpm, uint32_t hctr, uint64_t value)
 {
 	if (hpm->delegated && hpm->may_arm >> hctr & 1)
@@ -124,7 +124,7 @@ static inline uint64_t hpm_value(const struct hpm *hpm, uint32_t hctr)
 	return csr_read(CSR_SIREG);
 }
 
-/* For delegated counters, see vpmu_port_step_read() and vpmu_port_step(). */
+/* For delegated counters: see vpmu_port_step_read() and vpmu_port_step(). */
 static inline uint64_t hpm_step_read(uint32_t hctr, uint64_t last, uint64_t *value)
 {
 	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);

@@ -7,7 +7,7 @@
 #include "arch/riscv/hart/csr.h"
 
 #define TURNS 5U
-/* Instructions for each of its passes. */
+/* Instructions per pass. */
 #define WORK_PASS 2U
 #define WAIT_PASS 4U
 
@@ -37,7 +37,7 @@ void hpm_exact_alone(struct hpm *hpm, uint32_t hctr)
 	}
 }
 
-/* The most passes are some seconds. Returns how many there were. 0: the turn has not come. */
+/* Waits at most some seconds. Returns the number of passes; 0: the turn has not come. */
 static __attribute__((noinline)) uint64_t wait_turn(const atomic_uint *turn, uint32_t mine)
 {
 	uint64_t most = 1UL << 32, left = most;
@@ -55,7 +55,7 @@ static __attribute__((noinline)) uint64_t wait_turn(const atomic_uint *turn, uin
 	return left ? most - left : 0;
 }
 
-/* Executes the same number of instructions each time, but for the passes. */
+/* Executes the same number of instructions each time, except for the passes. */
 static __attribute__((noinline)) uint64_t take_turn(atomic_uint *turn, uint32_t now, uint32_t harts,
                                                     uint64_t passes, void (*pass)(uint32_t turn))
 {
@@ -72,7 +72,7 @@ bool hpm_exact_turns(struct hpm *hpm, atomic_uint *turn, uint32_t me, uint32_t h
 {
 	const struct hpm_event *event = hpm_event_find(hpm, SBI_PMU_HW_INSTRUCTIONS);
 	uint32_t hctr = event && event->hctrs ? lowest_bit(event->hctrs) : HCTR_INSTRET;
-	/* The fixed one counts HS as it is. */
+	/* The fixed counter already counts HS. */
 	bool fixed = hctr == HCTR_INSTRET;
 	bool counts = fixed ? hpm->fixed_only & hpm->fixed & HCTRS_INSTRET
 	                    : !hpm_selfcheck_begin(hpm, hctr, SBI_PMU_HW_INSTRUCTIONS,
@@ -80,12 +80,12 @@ bool hpm_exact_turns(struct hpm *hpm, atomic_uint *turn, uint32_t me, uint32_t h
 	uint64_t value[TURNS], waited[TURNS];
 	bool came = wait_turn(turn, me) != 0;
 
-	/* Each pass through this loop executes as many instructions as the others. */
+	/* Every pass through this loop executes the same number of instructions. */
 	for (uint32_t i = 0; i < TURNS; i++) {
 		waited[i] = take_turn(turn, me + i * harts, harts, 4UL << i, pass);
 		value[i] = fixed ? hpm_read(hctr) : counts ? hpm_value(hpm, hctr) : 0;
 	}
-	/* The last one to wait is the other hart. */
+	/* The other hart is the last one to wait. */
 	atomic_store(turn, me + TURNS * harts + 1);
 	for (uint32_t i = 0; i < TURNS; i++)
 		came = came && waited[i];

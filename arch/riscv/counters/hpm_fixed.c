@@ -2,7 +2,7 @@
 /*
  * The fixed counters, cycle and instret, which have neither a selector nor OF. HS measures its own
  * work with instret, which runs from boot on without a filter. Between take and release it belongs
- * to a guest and does not count in HS. Nobody else uses cycle.
+ * to a guest and does not count in HS. Only guests use cycle.
  */
 #include "arch/riscv/counters/hpm_backend.h"
 #include "arch/riscv/counters/hpm_selfcheck.h"
@@ -10,7 +10,7 @@
 #include "arch/riscv/hart/trap.h"
 #include "core/panic.h"
 
-/* UINH and SINH inhibit HS itself, as in hpm_sbi_program(). */
+/* UINH and SINH exclude HS itself, as in hpm_sbi_program(). */
 #define FLAGS_GUEST                                                                                \
 	(SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH | SBI_PMU_CFG_FLAG_SET_UINH)
 
@@ -35,7 +35,7 @@ static bool sbi_run(uint32_t hctr)
 	return sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_START, hctr, 1, 0, 0, 0).error == SBI_SUCCESS;
 }
 
-/* Sets MINH, like hpm_ssccfg.h. */
+/* Also sets MINH, as in hpm_ssccfg.h. */
 static void ssccfg_take(uint32_t hctr, uint64_t filter)
 {
 	csr_set(CSR_SCOUNTINHIBIT, BIT(hctr));
@@ -64,7 +64,7 @@ bool hpm_fixed_take(struct hpm *hpm, uint32_t hctr, const struct hw_event *confi
 	return true;
 }
 
-/* HS has no other counter for its own work, so it cannot go on without instret. */
+/* HS has no other counter for its own work, so it cannot continue without instret. */
 static void sbi_release(uint32_t hctr)
 {
 	for (int i = 0; i < 8; i++) {
@@ -96,7 +96,7 @@ static bool moves_in_hs(uint32_t hctr)
 	return hpm_read(hctr) != before;
 }
 
-/* Lets the counter count HS again, as after boot. */
+/* Makes the counter count HS again, as after boot. */
 static bool give_back(struct hpm *hpm, uint32_t hctr, uint64_t value)
 {
 	hpm_set(hpm, BIT(hctr), value, false);
@@ -131,7 +131,7 @@ static bool has_filters(struct hpm *hpm, uint32_t hctr)
 
 	if (!event || event->fault || (hpm->delegated && !has_sireg2(hctr)))
 		return false;
-	/* Perhaps only the firmware can set MINH. It does so whenever it configures a counter. */
+	/* Possibly only the firmware can set MINH. It does so whenever it configures a counter. */
 	works = sbi_take(hctr, FLAGS_GUEST) && !hpm_selfcheck_event(hpm, event_of(hctr), hctr);
 	return give_back(hpm, hctr, value) && works;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tries at boot how OF bits can be shown to a guest on a hart without Ssccfg, where nothing makes
- * its reads of scountovf trap: whether hcounteren hides them (Sscofpmf, "Supervisor Count
- * Overflow"), what a start does to OF, and whether one far from the wrap loses the next overflow.
+ * Probes at boot how OF bits can be shown to a guest on a hart without Ssccfg, where its reads of
+ * scountovf cannot trap: whether hcounteren hides them (Sscofpmf, "Supervisor Count Overflow"), how
+ * a start changes OF, and whether a start far from the wrap loses the next overflow.
  */
 #include "arch/riscv/counters/hpm_backend.h"
 #include "arch/riscv/counters/hpm_selfcheck.h"
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/quirks.h"
 
-/* Counts until the counter of a trial wraps. */
+/* Counts until a trial's counter wraps. */
 #define PERIOD 500UL
 
 extern const char vs_scountovf_at[]; /* vs_run.S */
@@ -19,7 +19,7 @@ static bool flag(uint32_t hctr)
 	return csr_read(CSR_SCOUNTOVF) >> hctr & 1;
 }
 
-/* Returns scountovf as VS reads it with these counters open in hcounteren. ~0: the read traps. */
+/* Returns scountovf as VS reads it with these counters open in hcounteren; ~0: the read traps. */
 static uint64_t shown(uint64_t hctrs)
 {
 	csr_write(CSR_HCOUNTEREN, hctrs);
@@ -37,7 +37,7 @@ bool hpm_hides_flags(const struct hpm *hpm)
 
 	for (i = 0; i < hpm->n_events; i++)
 		hctrs |= hpm->events[i].hctrs;
-	/* Without an OF of 1 nothing is tried. */
+	/* If an OF is not 1, the trial cannot work. */
 	hides =
 	    hctrs && !(hctrs & ~csr_read(CSR_SCOUNTOVF)) && !shown(0) && !(shown(~hctrs) & hctrs);
 	for_each_bit (i, hctrs)
@@ -46,7 +46,7 @@ bool hpm_hides_flags(const struct hpm *hpm)
 	return hides;
 }
 
-/* The counter is stopped. */
+/* The counter must be stopped. */
 static bool start_sets_flag(struct hpm *hpm, uint32_t hctr)
 {
 	bool sets;
@@ -74,14 +74,14 @@ bool hpm_lcofi_comes(uint64_t patience)
 }
 
 /* Whether a stopped counter that counts HS interrupts when it is armed near its wrap, after a start
- * elsewhere. It is stopped again, and no LCOFI pends. */
+ * at `elsewhere`. Stops it again, and leaves no LCOFI pending. */
 static bool interrupts_after(struct hpm *hpm, uint32_t hctr, uint64_t elsewhere, uint64_t patience)
 {
 	const uint64_t values[] = {elsewhere, -PERIOD};
 	uint64_t all = hpm->width < 64 ? BIT(hpm->width) - 1 : ~0UL;
 	bool comes = false;
 
-	hpm->hart_flags = true; /* or nothing starts far from its wrap with OF = 0 */
+	hpm->hart_flags = true; /* otherwise no start far from the wrap has OF = 0 */
 	for (uint32_t i = 0; i < ARRAY_SIZE(values); i++) {
 		hpm_set(hpm, BIT(hctr), values[i] & all, true);
 		hpm_run(hpm, BIT(hctr));
@@ -98,8 +98,8 @@ static const char *far_starts(struct hpm *hpm, uint32_t hctr, uint64_t patience)
 	static const uint64_t far[] = {3UL << 61, 1UL << 62 | 1UL << 36, 1UL << 63, 0};
 	uint64_t before = csr_read(CSR_TIME);
 	bool comes = interrupts_after(hpm, hctr, HPM_NEAR, patience);
-	/* As long again is enough for one that comes. Where it came later, nothing is lost but the
-	 * calls of a cure that is not needed. */
+	/* Waits up to twice as long as that took. If an interrupt came even later, the only loss
+	 * would be the calls of an unnecessary workaround. */
 	uint64_t soon = 2 + 2 * (csr_read(CSR_TIME) - before);
 
 	for (uint32_t i = 0; comes && !hpm->far_loses && i < ARRAY_SIZE(far); i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * OF bits that the guest reads itself. Without Ssccfg a read of scountovf does not trap, so the
- * guest sees the hart's OF bits. For a vcpu that is alone on its hart, Tally makes each of them
- * equal to OF of the guest's counter: 1 after a wrap, otherwise 0, even if the counter started far
- * from its wrap.
+ * guest sees the hart's OF bits. For a vcpu that is alone on its hart, Tally makes each bit equal
+ * to OF of the guest's counter: 1 after a wrap, otherwise 0, even if the counter started far from
+ * its wrap.
  *
  * The firmware sets OF when it configures a counter, and clears it when it starts one while no
  * LCOFI is pending. There is no other way to change OF.

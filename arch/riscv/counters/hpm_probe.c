@@ -26,8 +26,8 @@ static bool is_kept(uint32_t hctr)
 	return trap_guard_end(&guard) != ~0UL;
 }
 
-/* Finds the counters 3..31 that have a CSR of their own, and the width of the narrowest. Without
- * `cycle` none is used: Tally paces its polls by it. */
+/* Finds the counters 3..31 that have a CSR, and the width of the narrowest. Without `cycle` no
+ * counter is used, because Tally times its polls by it. */
 static void find_counters(struct hpm *hpm)
 {
 	uint64_t n = sbi_call(SBI_EXT_PMU, SBI_PMU_NUM_COUNTERS, 0, 0, 0, 0, 0).value;
@@ -54,7 +54,7 @@ static void find_counters(struct hpm *hpm)
 	}
 }
 
-/* For one counter from `first` on that `hctrs` (from `first` on) has. */
+/* Configures one counter from `first` on that is in `hctrs` (bit 0 is `first`). */
 static struct sbi_ret firmware_configure(uint32_t event_idx, uint64_t first, uint64_t hctrs,
                                          uint64_t flags)
 {
@@ -64,7 +64,7 @@ static struct sbi_ret firmware_configure(uint32_t event_idx, uint64_t first, uin
 
 /*
  * OpenSBI may configure and return a fixed counter that is not in the mask. HS measures its own
- * work with instret, so it gets back its value and must not have the filters of a guest.
+ * work with instret, so instret gets back its value and must not have the filters of a guest.
  */
 static void give_back(uint32_t event_idx, uint64_t fixed, uint64_t value)
 {
@@ -96,8 +96,8 @@ static bool try_event(struct hpm *hpm, uint32_t event_idx, uint32_t hctr)
 	return ret.error == SBI_SUCCESS && ret.value == hctr;
 }
 
-/* One question for all counters, of which none is in use: most events are counted by none. Leaves
- * all of them reset. */
+/* One call for all counters, none of which is in use, because most events have no counter. Leaves
+ * all counters reset. */
 static bool any_counts(struct hpm *hpm, uint32_t event_idx, uint64_t hctrs)
 {
 	struct sbi_ret ret = try_set(hpm, event_idx, 0, hctrs);
@@ -107,7 +107,7 @@ static bool any_counts(struct hpm *hpm, uint32_t event_idx, uint64_t hctrs)
 	return ret.error != SBI_ERR_NOT_SUPPORTED;
 }
 
-/* Finds those of `hctrs` that can count the event, and its selector. Leaves all counters reset. */
+/* Finds the counters in `hctrs` for the event, and its selector. Leaves all counters reset. */
 static void learn_event_on(struct hpm *hpm, uint32_t event_idx, uint64_t hctrs, uint64_t selector)
 {
 	struct hpm_event *event = &hpm->events[hpm->n_events];
@@ -136,7 +136,7 @@ static void learn_event_on(struct hpm *hpm, uint32_t event_idx, uint64_t hctrs, 
 	hpm->n_events++;
 }
 
-/* With a table only its events, and those on its counters. */
+/* With a table, uses only its events on its counters. */
 static void learn_event(struct hpm *hpm, uint32_t event_idx)
 {
 	const struct selector_standard *standard;
@@ -165,7 +165,7 @@ static void find_events(struct hpm *hpm)
 	}
 }
 
-/* Assigns each event the lowest counter that can count it and that no other event has. */
+/* Assigns to each event the lowest counter that can count it and has no other event. */
 static void assign_homes(struct hpm *hpm)
 {
 	uint64_t taken = 0;
@@ -183,8 +183,8 @@ static void assign_homes(struct hpm *hpm)
 	hpm->n_events = kept;
 }
 
-/* Whether each event must stay on one counter. If no event can use two counters this cannot be
- * tried, and is assumed for delegated counters, because a count after a change of events might be
+/* Whether each event must stay on one counter. If no event can use two counters, this cannot be
+ * tested, and is assumed for delegated counters, because a count after a change of events might be
  * silently wrong. The firmware's RESET makes a counter usable for any event. */
 static bool wants_home_counters(const struct hpm *hpm)
 {
@@ -215,8 +215,8 @@ static bool probe_ssccfg(uint32_t hctr)
 	return trap_guard_end(&guard) == ~0UL;
 }
 
-/* That a counter can be read does not mean that it can be written. It is not in use yet, and stays
- * stopped. */
+/* Tests writes, because a counter that can be read need not be writable. It is not in use yet, and
+ * stays stopped. */
 static bool probe_delegated_writes(uint32_t hctr)
 {
 	struct trap_guard guard;
@@ -238,8 +238,8 @@ static bool probe_delegated_writes(uint32_t hctr)
 	return trap_guard_end(&guard) == ~0UL && value == HPM_NEAR;
 }
 
-/* Whether HS has LCOFI: one that pends ends VS at once, and is still there when hvip was written,
- * which on QEMU 10 it is not while hvien.13 is 0. */
+/* Whether HS has LCOFI: a pending one must end VS at once, and must still be pending after a write
+ * to hvip. On QEMU 10 that write clears it while hvien.13 is 0. */
 static bool probe_hs_lcofi(void)
 {
 	bool comes;
@@ -253,7 +253,7 @@ static bool probe_hs_lcofi(void)
 	return comes;
 }
 
-/* Whether a guest can have LCOFI: bit 13 of hvien (Ssaia) and of sie can be set. */
+/* Whether a guest can have LCOFI: bit 13 of hvien (Ssaia) and of sie must be writable. */
 static bool probe_lcofi(struct hpm *hpm)
 {
 	struct trap_guard guard;
@@ -269,24 +269,24 @@ static bool probe_lcofi(struct hpm *hpm)
 		hpm->no_overflow = "no access to hvien (mstateen0.AIA is 0)";
 		return false;
 	}
-	/* It stays set, because while it is 0 a write to hvip may clear a physical LCOFI. */
+	/* The bit stays set: while it is 0, a write to hvip may clear a physical LCOFI. */
 	csr_set(CSR_HVIEN, BIT(IRQ_LCOFI));
 	if (!(csr_read(CSR_HVIEN) & BIT(IRQ_LCOFI))) {
 		csr_write(CSR_HVIEN, hvien);
 		works = false;
 	}
 	quirks.no_lcofi = !works;
-	/* While HS handles an overflow, the guest's timer interrupt may become pending, which by
-	 * default has the higher priority. The guest would then sample its timer handler. On a real
-	 * machine it would have taken LCOFI before. */
+	/* While HS handles an overflow, the guest's timer interrupt may become pending, which has
+	 * the higher priority by default. Then the guest would sample its timer handler. On a real
+	 * machine it would have taken LCOFI first. */
 	csr_write(CSR_HVIPRIO1, HVIPRIO1_LCOFI_FIRST);
 	return works;
 }
 
 /*
- * The firmware's RESET clears MINH, and its configuration sets it. So the last thing that the
- * firmware does to a counter must be to configure it. Otherwise the counter may count M-mode under
- * the ssccfg back end.
+ * The firmware's RESET clears MINH, and its configuration sets it. So the firmware's last action on
+ * a counter must be to configure it. Otherwise the counter may count M-mode under the ssccfg back
+ * end.
  */
 static void configure_all(struct hpm *hpm)
 {
@@ -297,8 +297,7 @@ static void configure_all(struct hpm *hpm)
 		for_each_bit (hctr, hpm->events[i].hctrs & ~done) {
 			if (try_event(hpm, hpm->events[i].event_idx, hctr))
 				hpm->without_m |= BIT(hctr);
-			/* The filter is one that nobody asks for, so the counter must be reset
-			 * first. */
+			/* No guest uses this filter, so the counter must be reset before use. */
 			hpm->slots[hctr].programmed = true;
 		}
 		done |= hpm->events[i].hctrs;
@@ -333,8 +332,7 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t p
 	hpm->lcofi &= hpm->hs_lcofi;
 	if (hpm->lcofi)
 		quirk_probe_unmask();
-	/* This configures and resets each counter, which also clears OF bits that are left from
-	 * boot. */
+	/* This configures and resets each counter, which also clears old OF bits. */
 	find_events(hpm);
 	if (table)
 		hpm_table_check(hpm);
@@ -344,9 +342,8 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t p
 	if (homes)
 		assign_homes(hpm);
 	csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
-	/* If guests see the hart's own OF bits, those of all counters are 1 from here on:
-	 * configuring sets OF, and no counter is armed. So they tell guests nothing until
-	 * hpm_show_flags(). */
+	/* If guests see the hart's own OF bits, all of them are 1 from here on: configuring sets
+	 * OF, and no counter is armed. So they show guests nothing until hpm_show_flags(). */
 	if (hpm->delegated || !hpm->ssccfg)
 		configure_all(hpm);
 	hpm_selfcheck(hpm, patience);

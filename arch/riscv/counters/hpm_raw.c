@@ -7,7 +7,7 @@
 
 #define RAW_V1_BITS 48
 #define SBI_3_0     (3UL << 24)
-/* Counters that are looked for: each costs up to 2,600 instructions, and all of it one stay. */
+/* Maximum number of counters to test: each costs up to 2,600 instructions, all in one stay. */
 #define MAX_ASKED 3U
 
 bool hpm_firmware_event(const struct hw_event *config, uint32_t *event_idx)
@@ -24,7 +24,8 @@ bool hpm_firmware_event(const struct hw_event *config, uint32_t *event_idx)
 	return true;
 }
 
-/* Asks for one of the counters, which all hold nothing; leaves it so. 0: none can. */
+/* Asks the firmware for one of the counters, all of which are without contents, and leaves it so.
+ * Returns 0 if none can count the event. */
 static uint64_t ask(uint32_t event_idx, uint64_t event_data, uint64_t hctrs)
 {
 	struct sbi_ret ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, 0, hctrs,
@@ -82,13 +83,14 @@ static void reset(struct hpm *hpm, uint64_t hctrs)
 	}
 }
 
-/* Whether the event might be given and never count. */
+/* Whether the hart might accept the event and never count it. */
 static bool is_silent(uint64_t event_data)
 {
 	return quirks.home_counters && (!hpm_gives_silent() || quirk_takes_for_own(event_data));
 }
 
-/* A counter whose event was changed by a delegated write goes on with the one that it counted. */
+/* Returns home counters that cannot be used: after a delegated write, such a counter continues to
+ * count its old event. */
 static uint64_t homes_that_count(const struct hpm *hpm)
 {
 	uint64_t hctrs = 0;
@@ -100,8 +102,8 @@ static uint64_t homes_that_count(const struct hpm *hpm)
 	return hctrs;
 }
 
-/* The counters of the table, if the firmware takes the event on one of them. Boot has seen that it
- * makes no difference between the counters of a row. */
+/* Returns the table's counters, if the firmware accepts the event on one of them. Boot has found
+ * that it treats the counters of a row alike. */
 static uint64_t hctrs_by_table(struct hpm *hpm, const struct hw_event *config, uint64_t running)
 {
 	uint64_t able = selector_hctrs(hpm->table, config->event_data) & hpm->hctrs;
@@ -114,7 +116,7 @@ static uint64_t hctrs_by_table(struct hpm *hpm, const struct hw_event *config, u
 		return able & hpm->without_m & ~homes_that_count(hpm);
 	if (!hpm_firmware_event(config, &firmware_event))
 		return 0;
-	/* Which counters are free is not asked here. */
+	/* The choice of a free counter is not made here. */
 	if (!idle || running_it(hpm, running, config))
 		return able;
 	idle &= -idle;

@@ -2,8 +2,8 @@
 /*
  * The back end that drives counters through the firmware's SBI PMU. Masks have one bit, because
  * Tally chooses the counter, and because the firmware returns only the error of the last counter of
- * a mask. After boot it is never mixed with hpm_ssccfg.h on one hart, because the firmware does not
- * see accesses to delegated counters.
+ * a mask. After boot a hart does not use hpm_ssccfg.h as well, because the firmware does not see
+ * accesses to delegated counters.
  */
 #include "arch/riscv/counters/hpm_backend.h"
 #include "arch/riscv/hart/port.h"
@@ -22,8 +22,8 @@ bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hw_event *conf
 		flags |= SBI_PMU_CFG_FLAG_SET_VSINH;
 	if (config->inhibit & HW_INH_VU)
 		flags |= SBI_PMU_CFG_FLAG_SET_VUINH;
-	/* Only RESET frees a counter for another event or filter. Only RESET makes QEMU forget
-	 * which counter an event was on. */
+	/* Only RESET frees a counter for another event or filter, and makes QEMU forget which
+	 * counter an event was on. */
 	if (hpm->slots[hctr].programmed)
 		sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
 	ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1, flags, event_idx,
@@ -32,7 +32,7 @@ bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hw_event *conf
 	return ret.error == SBI_SUCCESS && ret.value == hctr;
 }
 
-/* The contents of the counters are unknown now, so they are reset before they are used again. */
+/* The contents of the counters are unknown now, so they are reset before the next use. */
 static __attribute__((noinline)) void fail(struct hpm *hpm, uint64_t hctrs)
 {
 	uint32_t i;
@@ -74,7 +74,7 @@ __attribute__((noinline)) void hpm_sbi_stop(struct hpm *hpm, uint64_t hctrs)
 		stop_each(hpm, hctrs);
 }
 
-/* For who is in no hurry. */
+/* For callers that can wait. */
 static __attribute__((noinline)) void start(struct hpm *hpm, uint64_t hctrs, uint64_t flags,
                                             uint64_t value, bool armed)
 {
@@ -82,7 +82,7 @@ static __attribute__((noinline)) void start(struct hpm *hpm, uint64_t hctrs, uin
 }
 
 /* Whether OF is set without a wrap. This happens if an LCOFI became pending just before the call,
- * which then did not clear OF. */
+ * so that the call did not clear OF. */
 static bool started_stale(uint32_t hctr, uint64_t value)
 {
 	return (csr_read(CSR_SCOUNTOVF) & BIT(hctr)) && hpm_read(hctr) >= value;
@@ -94,9 +94,9 @@ void hpm_sbi_clear_flags(struct hpm *hpm, uint64_t hctrs, uint64_t value)
 }
 
 /*
- * QEMU: if a counter was started far from its wrap with OF = 0, the first expiry of its timer may
- * be lost. So the timer must expire here once: the counter starts one count before its wrap. It
- * does not count HS, but the timer ignores filters.
+ * QEMU: after a start far from the wrap with OF = 0, the first expiry of the counter's timer may be
+ * lost. So the timer must expire here once: the counter starts one count before its wrap. It does
+ * not count HS, but the timer ignores filters.
  */
 static void spend_alarm(struct hpm *hpm, uint32_t hctr)
 {
@@ -110,19 +110,19 @@ static void spend_alarm(struct hpm *hpm, uint32_t hctr)
 static inline void start_armed(struct hpm *hpm, uint32_t hctr, uint64_t value)
 {
 	hpm_sbi_start_at(hpm, BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, true);
-	/* This happens only if other counters count HS. One repetition is nearly always enough. */
+	/* Only possible if other counters count HS. One repetition is usually enough. */
 	for (int i = 0; i < 3 && started_stale(hctr, value); i++) {
 		hpm_sbi_stop(hpm, BIT(hctr));
 		start(hpm, BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, true);
 	}
 }
 
-/* Counters that have the value and OF already need no initial value, so one call starts all of
+/* Counters that already have the value and OF need no initial value, so one call starts all of
  * them. */
 static void set(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
 {
 	uint64_t bit = BIT(hctr);
-	/* The guest sees this OF bit, and it is wrong. */
+	/* The guest sees this OF bit, which is wrong. */
 	bool flagged = hpm->hart_flags && armed && csr_read(CSR_SCOUNTOVF) & bit;
 
 	if (armed == ((hpm->armed & bit) != 0) && hpm_read(hctr) == value && !flagged) {
@@ -132,7 +132,7 @@ static void set(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
 	hpm->slots[hctr].value = value;
 	hpm->fresh |= bit;
 	hpm->armed = armed ? hpm->armed | bit : hpm->armed & ~bit;
-	/* A counter that was armed and did not overflow has OF = 0. Only a configuration sets it,
+	/* A counter that was armed and did not overflow has OF = 0. Only a configuration sets OF,
 	 * or, with newer firmware, the start. */
 	if (!armed && !hpm->start_sets_flag && !(csr_read(CSR_SCOUNTOVF) & bit) &&
 	    !(hpm->fixed & bit) && !hpm_sbi_program(hpm, hctr, &hpm->slots[hctr].config))
@@ -149,7 +149,7 @@ void hpm_sbi_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed)
 		set(hpm, i, value, armed && (hpm->may_arm & BIT(i)));
 }
 
-/* Counters that are not armed and have the same initial value are started by one call. */
+/* Starts those counters with one call that are not armed and have the same initial value. */
 static uint64_t start_together(struct hpm *hpm, uint64_t hctrs)
 {
 	uint64_t value = hpm->slots[lowest_bit(hctrs)].value;
@@ -185,7 +185,7 @@ static __attribute__((noinline)) void run_any(struct hpm *hpm, uint64_t hctrs)
 	uint32_t i;
 
 	hpm->fresh &= ~hctrs;
-	/* The guest must continue to see OF of those that have wrapped since they were set. */
+	/* The guest must continue to see OF of counters that have wrapped since they were set. */
 	cleared &= ~hpm->shown;
 	if (cleared)
 		start(hpm, cleared, 0, 0, true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The firmware calls that a start or a stop nearly always consists of. If one is refused, hpm_sbi.c
- * takes over.
+ * The firmware calls that are usually sufficient for a start or a stop. If the firmware refuses
+ * one, hpm_sbi.c takes over.
  */
 #ifndef ARCH_RISCV_COUNTERS_HPM_SBI_H
 #define ARCH_RISCV_COUNTERS_HPM_SBI_H
@@ -10,8 +10,8 @@
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/sbi.h"
 
-/* Starts the counters one by one, because it is not known how far a call for several of them
- * got. */
+/* Starts the counters one by one, after a call for several of them that failed at an unknown
+ * counter. */
 void hpm_sbi_start_each(struct hpm *hpm, uint64_t hctrs, uint64_t flags, uint64_t value,
                         bool armed);
 
@@ -19,12 +19,12 @@ void hpm_sbi_start_each(struct hpm *hpm, uint64_t hctrs, uint64_t flags, uint64_
  * Starts counters. With `armed` OF is 0 afterwards. Otherwise an OF of 1 stays 1; then the counters
  * must have OF.
  *
- * OpenSBI clears OF when it starts a counter, unless an LCOFI is pending. In that case OF does not
- * change up to OpenSBI 1.7, and becomes 1 since 1.8. So Tally sets the pending bit to keep an OF of
- * 1; nothing keeps an OF of 0 except clearing the bit. Interrupts are off in HS, so nobody takes
- * the LCOFI meanwhile. The caller has taken the LCOFI that was pending before. Only a counter that
- * counts HS can have caused another one, which stays pending until the guest is entered. No counter
- * counts M-mode.
+ * OpenSBI clears OF when it starts a counter, unless an LCOFI is pending. In that case OpenSBI up
+ * to 1.7 does not change OF, and since 1.8 sets it. So Tally sets the pending bit to keep an OF of
+ * 1; to keep an OF of 0 it must clear the bit. Interrupts are off in HS, so the LCOFI is not taken
+ * meanwhile. The caller has taken the LCOFI that was pending before. Only a counter that counts HS
+ * can have caused another one, which stays pending until the guest is entered. No counter counts
+ * M-mode.
  */
 static inline bool hpm_sbi_start_call(uint64_t mask, uint64_t flags, uint64_t value, bool armed)
 {
@@ -55,14 +55,14 @@ static inline void hpm_sbi_start_at(struct hpm *hpm, uint64_t hctrs, uint64_t fl
 		hpm_sbi_start_each(hpm, hctrs, flags, value, armed);
 }
 
-/* Those that were not armed, and so have OF = 1; what they held before does not matter. */
+/* Starts counters that were not armed, and so have OF = 1; their old values do not matter. */
 static inline void hpm_sbi_start(struct hpm *hpm, uint64_t hctrs, uint64_t value)
 {
 	hpm->fresh &= ~hctrs;
 	hpm_sbi_start_at(hpm, hctrs, SBI_PMU_START_SET_INIT_VALUE, value, false);
 }
 
-/* With hart_flags, where starts far from the wrap have OF = 0, too. */
+/* The same with hart_flags, where starts far from the wrap have OF = 0, too. */
 static inline void hpm_sbi_start_far(struct hpm *hpm, uint64_t hctrs, uint64_t value)
 {
 	hpm->fresh &= ~hctrs;
@@ -71,7 +71,7 @@ static inline void hpm_sbi_start_far(struct hpm *hpm, uint64_t hctrs, uint64_t v
 	hpm_sbi_start_at(hpm, hctrs, SBI_PMU_START_SET_INIT_VALUE, value, true);
 }
 
-/* Not inline: with delegated counters nothing is called, and so nothing saved, around a stop. */
+/* Not inlined: with delegated counters a stop has no call, for which registers would be saved. */
 void hpm_sbi_stop(struct hpm *hpm, uint64_t hctrs);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tries on each hart at boot what counts rely on, with the functions and the back end that will
- * drive the guests' counters. Firmware and harts differ, so what does not work here is switched
- * off, and the boot report names it.
+ * Tests on each hart at boot of the basis of all counts, with the functions and the back end that
+ * will drive the guests' counters. Firmware and harts differ, so features that fail here are
+ * switched off, and the boot report names them.
  *
- * It takes about 3,000 instructions per event with the sbi back end, nearly all of them in the
- * firmware.
+ * The tests take about 3,000 instructions per event with the sbi back end, nearly all of them in
+ * the firmware.
  */
 #include "arch/riscv/counters/hpm_backend.h"
 #include "arch/riscv/counters/hpm_exact.h"
@@ -32,7 +32,7 @@ static void m_work(void)
 	(void)sbi_call(SBI_EXT_BASE, SBI_BASE_GET_SPEC_VERSION, 0, 0, 0, 0, 0);
 }
 
-/* Far from 0, from the wrap, and from what a counter may hold by chance. */
+/* Far from 0, from the wrap, and from likely contents of a counter. */
 static uint64_t some_value(const struct hpm *hpm)
 {
 	return BIT(hpm->width / 2) | 0x55;
@@ -56,8 +56,8 @@ const char *hpm_selfcheck_begin(struct hpm *hpm, uint32_t hctr, uint32_t event_i
 	return NULL;
 }
 
-/* Returns what makes an event happen: any instruction is a cycle and an instruction, and of others
- * the event table may say it. */
+/* Returns what makes an event happen. Any instruction is a cycle and an instruction; for other
+ * events the event table may name the stimulus. */
 static enum selector_stimulus stimulus_of(const struct hpm *hpm, uint32_t event_idx)
 {
 	const struct selector_standard *standard =
@@ -68,8 +68,8 @@ static enum selector_stimulus stimulus_of(const struct hpm *hpm, uint32_t event_
 	return standard ? standard->stimulus : STIMULUS_NONE;
 }
 
-/* Runs a guest for a moment, and returns whether the counter moved as it should. The TLBs are
- * always empty, so no event wants more. */
+/* Runs a guest for a moment, and returns whether the counter behaved as in `moves`. The TLBs are
+ * empty each time, so TLB misses happen, too. */
 static bool counts_as_told(const struct hpm *hpm, uint32_t hctr, bool user, bool moves)
 {
 	uint64_t before = hpm_value(hpm, hctr);
@@ -80,7 +80,7 @@ static bool counts_as_told(const struct hpm *hpm, uint32_t hctr, bool user, bool
 	return (hpm_value(hpm, hctr) != before) == moves;
 }
 
-/* Checks a counter that runs with the filter that all guests' counters have. */
+/* Checks a running counter with the filter that all guests' counters have. */
 static const char *inhibited(const struct hpm *hpm, uint32_t hctr)
 {
 	uint64_t value = hpm_value(hpm, hctr);
@@ -89,13 +89,13 @@ static const char *inhibited(const struct hpm *hpm, uint32_t hctr)
 	if (hpm_value(hpm, hctr) != value)
 		return "a counter that counts HS-mode";
 	m_work();
-	/* This also covers M-mode at the end of the start. */
+	/* This includes M-mode at the end of the start call. */
 	if (hpm_value(hpm, hctr) != some_value(hpm))
 		return "a counter that counts M-mode, or takes no value";
 	return NULL;
 }
 
-/* For events that are made to happen. */
+/* For events with a stimulus. */
 static const char *filtered(struct hpm *hpm, uint32_t hctr, uint32_t event_idx)
 {
 	static const uint32_t filters[] = {HW_INH_VS, HW_INH_VU};
@@ -187,7 +187,7 @@ static const char *check_interrupt(struct hpm *hpm, uint32_t event_idx, uint32_t
 	return hpm_failures(hpm) && !fault ? REFUSES : fault;
 }
 
-/* Returns a counter of the event. It prefers one that was not tried, so that many are. */
+/* Returns a counter of the event, preferably one not in `tried`, to test many. */
 static uint32_t any_counter(const struct hpm_event *event, uint64_t tried)
 {
 	uint64_t fresh = event->hctrs & ~tried;
@@ -208,7 +208,7 @@ void hpm_selfcheck_leave(struct hpm *hpm, uint32_t hctr)
 	hpm->slots[hctr].config = (struct hw_event){0};
 }
 
-/* Returns the first fault of an event. NULL: there is none. */
+/* Returns the first fault of an event, or NULL if there is none. */
 static const char *check_events(struct hpm *hpm)
 {
 	const char *first = NULL;
@@ -227,7 +227,7 @@ static const char *check_events(struct hpm *hpm)
 	return first;
 }
 
-/* Returns what the hart has instead of overflow interrupts. NULL: it has them. */
+/* Returns what the hart has instead of overflow interrupts, or NULL if it has them. */
 static const char *check_overflow(struct hpm *hpm, uint64_t patience)
 {
 	for (uint32_t i = 0; i < hpm->n_events; i++) {
@@ -244,7 +244,7 @@ static const char *check_overflow(struct hpm *hpm, uint64_t patience)
 	return hpm->n_events ? "no event to try an overflow with" : "no events";
 }
 
-/* Whether the guest's next moment moves one counter and leaves the other one alone. */
+/* Whether a guest's next moment advances counter `counts` and not counter `stands`. */
 static bool moves_alone(const struct hpm *hpm, uint32_t counts, uint32_t stands, bool user)
 {
 	uint64_t before = hpm_value(hpm, stands);
@@ -252,7 +252,7 @@ static bool moves_alone(const struct hpm *hpm, uint32_t counts, uint32_t stands,
 	return counts_as_told(hpm, counts, user, true) && hpm_value(hpm, stands) == before;
 }
 
-/* One counter is to count VS and the other one VU, both at the same time. */
+/* Whether one counter can count VS while the other one counts VU. */
 static bool are_apart(struct hpm *hpm, uint32_t event_idx, uint32_t hctr_s, uint32_t hctr_u)
 {
 	bool apart = !hpm_selfcheck_begin(hpm, hctr_s, event_idx, HW_INH_VU) &&
@@ -281,7 +281,7 @@ bool hpm_selfcheck_filters(struct hpm *hpm)
 	return apart;
 }
 
-/* What fails with delegated counters may work with the sbi back end. */
+/* If something fails with delegated counters, the sbi back end is tried. */
 void hpm_selfcheck(struct hpm *hpm, uint64_t patience)
 {
 	const char *fault = check_events(hpm);

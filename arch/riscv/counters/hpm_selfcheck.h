@@ -5,20 +5,19 @@
 #include "arch/riscv/counters/hpm.h"
 
 /*
- * For hpm_probe.c, at boot: the hart holds nothing of a guest, sie is 0, events have their
- * counters, and hpm->delegated says which back end drives them. This may clear hpm->delegated and
- * hpm->hs_lcofi and lcofi, and take the counters of events away; the reason is then in undelegated,
- * no_overflow and fault, to be read after "hart 0 has". `patience` is how long an overflow may
- * take, in ticks of host time.
+ * For hpm_probe.c, at boot: no guest has state on the hart, sie is 0, events have their counters,
+ * and hpm->delegated is the back end. This may clear hpm->delegated, hpm->hs_lcofi and hpm->lcofi,
+ * and take the counters of events away. The reason is then in undelegated, no_overflow and fault,
+ * as text to follow "hart 0 has". `patience` is the maximum time until an overflow is reported, in
+ * ticks of host time.
  */
 void hpm_selfcheck(struct hpm *hpm, uint64_t patience);
 
 /*
  * Checks whether the counter accepts the event and a value, does not count HS and M, and stops. For
  * cycles, instructions, and events whose stimulus the event table names (vpmu/selector.h), also
- * whether it counts VS and VU, and each of them alone. Returns NULL
- * if so, otherwise what the hart has instead. The counter is stopped afterwards; its contents are
- * undefined.
+ * whether it counts VS and VU, and each of them without the other. Returns NULL if so, otherwise
+ * what the hart has instead. The counter is stopped afterwards; its contents are undefined.
  */
 const char *hpm_selfcheck_event(struct hpm *hpm, uint32_t event_idx, uint32_t hctr);
 
@@ -28,31 +27,31 @@ const char *hpm_selfcheck_begin(struct hpm *hpm, uint32_t hctr, uint32_t event_i
                                 uint32_t inhibit);
 
 /*
- * Returns whether two counters of one event keep their filters apart, so that a guest can count VS
- * with one and VU with the other at the same time. Of events that have two counters and can be made
- * to happen; true if there is none. After hpm_selfcheck(), under the same conditions.
+ * Returns whether two counters of one event have separate filters, so that a guest can count VS
+ * with one and VU with the other at the same time. Tests events that have two counters and a
+ * stimulus; true if there is none. After hpm_selfcheck(), under the same conditions.
  */
 bool hpm_selfcheck_filters(struct hpm *hpm);
 
-/* Leaves a stopped counter as it was found: with OF set and an unused filter, or reset. */
+/* Leaves a stopped counter as found: with OF set and an unused filter, or reset. */
 void hpm_selfcheck_leave(struct hpm *hpm, uint32_t hctr);
 
 /*
- * How OF can be shown to guests where their reads of scountovf do not trap (hpm_flag_trials.c).
+ * Probes of OF bits for harts where guests' reads of scountovf do not trap (hpm_flag_trials.c).
  * hpm_hides_flags(): see hpm->flags_hidden. All counters of events have OF = 1, and are stopped.
- * hpm_try_flags(): sets start_sets_flag and far_loses, by a stopped counter whose event counts HS;
- * it is stopped afterwards, its next overflow will come, and no LCOFI pends. Returns NULL, or what
- * the hart has that keeps it from overflow interrupts.
+ * hpm_try_flags(): sets start_sets_flag and far_loses, with a stopped counter whose event counts
+ * HS. It is stopped afterwards, its next overflow is reported, and no LCOFI is pending. Returns
+ * NULL, or what the hart has that prevents overflow interrupts.
  */
 bool hpm_hides_flags(const struct hpm *hpm);
 const char *hpm_try_flags(struct hpm *hpm, uint32_t hctr, uint64_t patience);
 
-/* Waits for an LCOFI, so many ticks of host time at most. */
+/* Waits for an LCOFI, at most `patience` ticks of host time. */
 bool hpm_lcofi_comes(uint64_t patience);
 
 /* Executes 30 instructions, VS_WORK_PASS for each of the passes (1 or more), and an ECALL in
- * VS-mode or VU-mode. Some of them jump, one loads and one stores, in three pages of Tally's memory
- * with their own. */
+ * VS-mode or VU-mode. Some of them jump, one loads and one stores. Together they use three pages of
+ * Tally's memory, including their own. */
 #define VS_WORK_PASS 2U
 void vs_work(bool user, uint64_t passes);
 

@@ -16,8 +16,8 @@
 static inline uint64_t hpm_ssccfg_bits(const struct hpm *hpm, const struct hw_event *config)
 {
 	const struct hpm_event *event = hpm_event_find(hpm, config->event_idx);
-	/* According to the manual MINH is read-only 0 here, and only M-mode can set it. If a hart
-	 * lets HS write it, it must be set. */
+	/* According to the manual MINH is read-only 0 here, and only M-mode can set it. On a hart
+	 * that lets HS write it, it must be set. */
 	uint64_t bits = MHPMEVENT_UINH | MHPMEVENT_MINH;
 
 	if (!event && !hw_event_is_raw(config->event_idx))
@@ -28,7 +28,7 @@ static inline uint64_t hpm_ssccfg_bits(const struct hpm *hpm, const struct hw_ev
 		bits |= MHPMEVENT_VSINH;
 	if (config->inhibit & HW_INH_VU)
 		bits |= MHPMEVENT_VUINH;
-	/* Of a raw event hpm_raw_hctrs() has said that the table has it. */
+	/* For a raw event, hpm_raw_hctrs() has checked that it is in the table. */
 	return bits | (event ? event->selector : config->event_data & MHPMEVENT_SELECTOR);
 }
 
@@ -54,7 +54,7 @@ static inline void hpm_ssccfg_set(struct hpm *hpm, uint64_t hctrs, uint64_t valu
 
 	for_each_bit (i, hctrs) {
 		csr_write(CSR_SISELECT, SISELECT_COUNTER0 + i);
-		/* Only the hart itself changes OF otherwise: from 0 to 1, when an armed counter
+		/* Otherwise only the hart itself changes OF: from 0 to 1, when an armed counter
 		 * wraps. */
 		if (change >> i & 1)
 			csr_write(CSR_SIREG2,

@@ -6,7 +6,7 @@
 #include "arch/riscv/hart/sbi.h"
 #include "vpmu/bits.h"
 
-/* The first one is told. The others often follow from it. */
+/* Only the first contradiction is reported. The others often follow from it. */
 static void contradict(struct hpm *hpm, struct hpm_contradiction found)
 {
 	if (hpm->contradiction.kind == HPM_AGREES)
@@ -49,7 +49,7 @@ static void check_standard(struct hpm *hpm)
 		    .selector = standard->selector,
 		};
 
-		/* There is no room for more events, so this one was not asked for. */
+		/* There is no room for more events, so the firmware was not asked for this one. */
 		if (!event && hpm->n_events == HPM_MAX_EVENTS)
 			continue;
 		if (event && hpm->ssccfg && event->selector != standard->selector) {
@@ -65,7 +65,7 @@ static void check_standard(struct hpm *hpm)
 	}
 }
 
-/* As hpm_try() does, for a counter that holds nothing. */
+/* Like hpm_try(), for a counter without contents. */
 static bool configure(uint64_t selector, uint32_t hctr)
 {
 	struct hw_event config = {SBI_PMU_TYPE_RAW_V2 << 16, 0, selector};
@@ -81,7 +81,7 @@ static bool configure(uint64_t selector, uint32_t hctr)
 	return ret.error == SBI_SUCCESS && ret.value == hctr;
 }
 
-/* Whether the firmware knows raw events that are as wide as this selector. */
+/* Whether the firmware supports raw events as wide as this selector. */
 static bool can_be_asked(uint64_t selector)
 {
 	struct hw_event config = {SBI_PMU_TYPE_RAW_V2 << 16, 0, selector};

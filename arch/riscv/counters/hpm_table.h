@@ -5,21 +5,21 @@
 #include "arch/riscv/counters/hpm.h"
 
 /*
- * Compares what the hart answers with the event table of the VM tree, at boot. Nothing counts
- * meanwhile, and all counters hold nothing, before and afterwards. hpm->events has what the
- * firmware takes of the table's general and cache events. Asked for are, besides these, raw events:
- * on each counter of each row one of the row's events, another on each counter.
+ * Compares the hart with the event table of the VM tree, at boot. No counter runs meanwhile, and
+ * all are without contents before and afterwards. hpm->events has the general and cache events of
+ * the table that the firmware accepts. Raw events are tested here: on each counter of each row one
+ * of the row's events, a different one on each counter.
  *
- * Contradictions are a counter of the table that the hart has not, an event that the firmware
- * refuses on a counter of the table, and, where HS can see it, a selector in mhpmevent that is not
- * the table's. What the firmware takes and the table has not is none: the table may take away. A
- * firmware that takes no raw event of the table at all has no map of raw events: then guests have
+ * A contradiction is a counter of the table that the hart lacks, an event that the firmware refuses
+ * on a counter of the table, or, where HS can see it, a selector in mhpmevent that is not the
+ * table's. An event that only the firmware has is no contradiction: the table may leave events out.
+ * Firmware that accepts no raw event of the table at all has no map of raw events: then guests have
  * none (hpm->table_raw).
  */
 void hpm_table_check(struct hpm *hpm);
 
-/* The firmware configures these counters, which hold nothing, with raw events of the table. Returns
- * those that it has. */
+/* Makes the firmware configure these counters, which have no contents, with raw events of the
+ * table. Returns the counters that it has configured. */
 uint64_t hpm_table_configure(const struct hpm *hpm, uint64_t hctrs);
 
 #endif

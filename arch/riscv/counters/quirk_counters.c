@@ -30,6 +30,6 @@ bool quirk_one_counter_per_event(uint32_t event_idx, uint32_t hctr_a, uint32_t h
 		quirks_believe_qemu();
 	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr_a, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
 	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr_b, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
-	/* If a counter does not even start, it is safer to assume the quirk. */
+	/* If a counter does not even start, assuming the quirk is safer. */
 	return !started || !moved;
 }

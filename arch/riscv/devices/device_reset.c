@@ -12,7 +12,7 @@
 #define UART_FCR  2U
 #define UART_LCR  3U
 #define UART_MCR  4U
-#define FCR_CLEAR 0x06U /* both FIFOs; without bit 0 they are off afterwards */
+#define FCR_CLEAR 0x06U /* both FIFOs; without bit 0 they are off as well */
 
 #define VIRTIO_STATUS 0x70UL
 
@@ -21,7 +21,7 @@ static volatile uint32_t *reg(uint64_t base, uint64_t offset)
 	return (volatile uint32_t *)(base + offset);
 }
 
-/* Its page came into the map of HS after this hart had begun to use the map. */
+/* The device's page was mapped after this hart had begun to use the map of HS. */
 static void reach(void)
 {
 	sfence_vma_all();
@@ -41,7 +41,7 @@ bool device_reset_ns16550(uint64_t base, uint32_t shift)
 	volatile uint8_t *uart = (volatile uint8_t *)base;
 
 	reach();
-	uart[UART_LCR << shift] = 0; /* or IER would be the divisor */
+	uart[UART_LCR << shift] = 0; /* otherwise IER would be the divisor */
 	uart[UART_IER << shift] = 0;
 	uart[UART_FCR << shift] = FCR_CLEAR | 1;
 	uart[UART_FCR << shift] = 0;

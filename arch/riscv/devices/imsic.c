@@ -13,8 +13,8 @@
 #define EIE0        0xc0UL
 #define IDS_A_WORD  64U
 #define MOST_WORDS  32U
-#define PATIENCE    1000U /* reads until a message has arrived */
-#define WORD_STEP   2UL   /* on RV64 every second register exists */
+#define PATIENCE    1000U /* reads before a message counts as lost */
+#define WORD_STEP   2UL   /* on RV64 only every second register exists */
 
 hpa_t imsic_file_at(const struct imsic *imsic, uint32_t place, uint32_t file)
 {
@@ -31,7 +31,7 @@ static void write_file(uint64_t select, uint64_t value)
 	csr_write(CSR_VSIREG, value);
 }
 
-/* Makes a file the one that vsireg accesses. Returns hstatus as it was. */
+/* Selects the file that vsireg accesses. Returns the old hstatus. */
 static uint64_t choose(uint32_t file)
 {
 	uint64_t hstatus = csr_read(CSR_HSTATUS);
@@ -42,7 +42,7 @@ static uint64_t choose(uint32_t file)
 
 void imsic_file_clear(uint32_t words, uint32_t file)
 {
-	/* They are the resident vcpu's. */
+	/* vsiselect and hstatus are those of the resident vcpu. */
 	uint64_t select = csr_read(CSR_VSISELECT), hstatus = choose(file);
 
 	write_file(EIDELIVERY, 0);
@@ -55,8 +55,8 @@ void imsic_file_clear(uint32_t words, uint32_t file)
 	csr_write(CSR_VSISELECT, select);
 }
 
-/* Whether a register of a file can be read and written, under a guard: an instruction that traps
- * changes nothing. */
+/* Whether a register of a file can be read and written. Under a guard: a trapping instruction has
+ * no effect. */
 static bool works(uint32_t file)
 {
 	struct trap_guard guard;
@@ -80,7 +80,7 @@ static bool works(uint32_t file)
 	return !trapped && read == 1;
 }
 
-/* Of each file of the hart. Where there is no register the access traps. */
+/* Returns the number of identity words of each file. Access to a missing register traps. */
 static uint32_t count_words(void)
 {
 	uint64_t select = csr_read(CSR_VSISELECT), hstatus = choose(1), trapped = ~0UL;
@@ -102,7 +102,7 @@ static uint32_t count_words(void)
 	return n;
 }
 
-/* What hgeie can hold: the files that the hart implements. */
+/* Returns the bits that hgeie can hold: the files that the hart implements. */
 static uint64_t probe_hgeie(void)
 {
 	struct trap_guard guard;
@@ -168,6 +168,6 @@ bool imsic_file_is_at(hpa_t page, uint32_t file)
 
 void imsic_send(hpa_t file, uint32_t identity)
 {
-	fence_memory_then_output(); /* what the guest is to see when it is interrupted */
+	fence_memory_then_output(); /* the guest must see earlier stores when it is interrupted */
 	*(volatile uint32_t *)file.a = identity;
 }

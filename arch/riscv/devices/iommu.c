@@ -5,9 +5,9 @@
 
 #include "arch/riscv/devices/iommu_parts.h"
 
-#define NODE_BITS    9U /* of an id, that a table of tables looks at */
+#define NODE_BITS    9U /* of an id, used as index of a table of tables */
 #define ID_BITS      24U
-#define CONTEXT_BITS 6U /* of eight words; 7 of four words */
+#define CONTEXT_BITS 6U /* the same for eight-word contexts; 7 for four-word ones */
 
 #define FILES_MASK (IOMMU_FILES - 1UL)
 
@@ -23,7 +23,7 @@ static uint32_t id_bits(const struct iommu *iommu, uint32_t levels)
 	return bits < ID_BITS ? bits : ID_BITS;
 }
 
-/* Writes ddtp and waits. Returns false if it is not what was asked for. */
+/* Writes ddtp and waits. Returns false if the new value is not taken. */
 static bool set_directory(struct iommu *iommu, uint64_t mode)
 {
 	uint64_t value = IOMMU_PPN((uint64_t)iommu->directory) | mode;
@@ -31,7 +31,7 @@ static bool set_directory(struct iommu *iommu, uint64_t mode)
 	iommu_wait_from_now(iommu);
 	if (!iommu_wait(iommu, IOMMU_DDTP, (uint32_t)DDTP_BUSY, 0))
 		return false;
-	/* A change of the directory on the way to Off is not defined. */
+	/* Turning Off must keep the directory: changing both is not defined. */
 	if (mode == DDTP_OFF)
 		value = io_read64(iommu->base + IOMMU_DDTP) & ~(DDTP_MODE | DDTP_BUSY);
 	fence_memory_then_output();
@@ -55,7 +55,7 @@ static const char *lacks(const struct iommu *iommu, uint64_t last)
 	return NULL;
 }
 
-/* Registers that must be as they were written. */
+/* Writes registers, which must then read as written. */
 static const char *configure(struct iommu *iommu)
 {
 	uint32_t fctl = io_read32(iommu->base + IOMMU_FCTL) & ~(FCTL_BE | FCTL_GXL | FCTL_WSI);
@@ -63,7 +63,7 @@ static const char *configure(struct iommu *iommu)
 
 	if (!set_directory(iommu, DDTP_OFF))
 		return "it cannot be turned off";
-	/* fctl may be written while nothing is on. */
+	/* fctl may be written only while everything is off. */
 	why = iommu_queues_off(iommu);
 	if (why)
 		return why;
@@ -75,7 +75,7 @@ static const char *configure(struct iommu *iommu)
 		return "it is big-endian";
 	if (fctl & FCTL_GXL)
 		return "its guests are of 32 bits";
-	/* Its counters may share a wire with faults. */
+	/* The IOMMU's counters may share a wire with faults. */
 	if (iommu->capabilities & CAP_HPM)
 		io_write32(iommu->base + IOMMU_IOCOUNTINH, ~0U);
 	io_write32(iommu->base + IOMMU_IPSR, IPSR_ALL);
@@ -107,7 +107,7 @@ const char *iommu_init(struct iommu *iommu, uint64_t base, uint32_t last_id, uin
 		return "it does not answer commands";
 	for (iommu->levels = 1; iommu->levels < 3 && last_id >> id_bits(iommu, iommu->levels);)
 		iommu->levels++;
-	/* What it knows of a directory before this one. */
+	/* Invalidates the IOMMU's caches of former directories. */
 	iommu_wait_from_now(iommu);
 	if (!iommu_command(iommu, CMD_IODIR_INVAL_DDT, 0) || !iommu_fence(iommu) ||
 	    !iommu_command(iommu, CMD_IOTINVAL_VMA, 0) ||
@@ -133,8 +133,8 @@ bool iommu_has_files(const struct iommu *iommu)
 	return iommu->words == 8;
 }
 
-/* Returns the context of a device, or NULL: there is no table for it, and alloc is NULL, or the id
- * is too high. */
+/* Returns the context of a device. NULL: the id is too high, or there is no table for it and alloc
+ * is NULL. */
 static uint64_t *context_of(const struct iommu *iommu, uint32_t id, iommu_alloc_fn *alloc)
 {
 	uint64_t *table = iommu->directory;
@@ -176,8 +176,8 @@ void iommu_map_file(struct iommu_domain *domain, uint32_t n, hpa_t file)
 	domain->files[2UL * n] = IOMMU_PPN(file.a) | MSI_PTE_BASIC | MSI_PTE_V;
 }
 
-/* The IOMMU forgets the device's context, and then what it has translated by it, as either stage.
- * Only a fence is an order between commands. */
+/* Invalidates the IOMMU's caches of the device's context, and then of translations of either stage
+ * that were made with it. Only a fence orders commands. */
 static bool forget(struct iommu *iommu, uint32_t id, uint32_t gscid)
 {
 	if (iommu_is_broken(iommu))
@@ -206,7 +206,7 @@ bool iommu_attach(struct iommu *iommu, uint32_t id, const struct iommu_domain *d
 	} else if (iommu_has_files(iommu)) {
 		context[CONTEXT_MSIPTP] = 0;
 	}
-	/* It is valid last. */
+	/* Set valid last. */
 	atomic_thread_fence(memory_order_release);
 	context[CONTEXT_TC] = CONTEXT_V;
 	if (forget(iommu, id, domain->gscid))

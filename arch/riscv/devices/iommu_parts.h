@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the IOMMU share: iommu.c (on and off, contexts), iommu_queue.c (commands and
+/* Shared by the files of the IOMMU: iommu.c (on and off, contexts), iommu_queue.c (commands and
  * faults) and iommu_try.c. No other file includes this. */
 #ifndef ARCH_RISCV_DEVICES_IOMMU_PARTS_H
 #define ARCH_RISCV_DEVICES_IOMMU_PARTS_H
@@ -12,7 +12,7 @@
 
 #define IOMMU_QUEUE_BYTES PAGE_SIZE
 
-/* All that is waited for from here on is to come in `patience`. */
+/* Starts the time limit, `patience`, for all following waits. */
 static inline void iommu_wait_from_now(struct iommu *iommu)
 {
 	iommu->since = csr_read(CSR_TIME);
@@ -23,20 +23,20 @@ static inline bool iommu_waited_enough(const struct iommu *iommu)
 	return csr_read(CSR_TIME) - iommu->since >= iommu->patience;
 }
 
-/* Waits until a register has these bits of a mask. Returns false if it has not in time. */
+/* Waits until the bits in `mask` of a register are `value`. Returns false after the time limit. */
 bool iommu_wait(const struct iommu *iommu, uint64_t reg, uint32_t mask, uint32_t value);
 
-/* Turns all queues off, whatever they did before. Returns what does not work, or NULL. */
+/* Turns all queues off, in whatever state they are. Returns what does not work, or NULL. */
 const char *iommu_queues_off(struct iommu *iommu);
 
-/* Turns those on that are used. Returns what does not work, or NULL. */
+/* Turns the queues on that are used. Returns what does not work, or NULL. */
 const char *iommu_queues_on(struct iommu *iommu);
 
-/* Adds a command. Returns false if the queue has no room, or has stopped. */
+/* Adds a command. Returns false if the queue is full or has stopped. */
 bool iommu_command(struct iommu *iommu, uint64_t first, uint64_t second);
 
-/* All commands so far are done, and what devices wrote under what they changed has arrived. Returns
- * false if that does not come to pass in time; then the queue starts anew with the next command. */
+/* Waits until all commands so far are done, and devices' writes under the old translations have
+ * arrived. Returns false after the time limit; then the next command restarts the queue. */
 bool iommu_fence(struct iommu *iommu);
 
 #endif

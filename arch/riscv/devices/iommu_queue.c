@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands to the IOMMU, and its records of faults. */
+/* Commands to the IOMMU, and its fault records. */
 #include "arch/riscv/devices/iommu_parts.h"
 
 #define COMMAND_WORDS 2UL
@@ -11,8 +11,8 @@ _Static_assert(COMMANDS == 256 && RECORDS == 128, "LOG2SZ - 1 below");
 #define COMMANDS_LOG2_1 7U
 #define RECORDS_LOG2_1  6U
 
-/* After a command that failed, in units of `patience`: an IOMMU that is broken may take that part
- * of a hart's time. */
+/* Pause after a failed command, in units of `patience`: so a broken IOMMU takes at most 1/REST of a
+ * hart's time. */
 #define REST 32U
 
 bool iommu_wait(const struct iommu *iommu, uint64_t reg, uint32_t mask, uint32_t value)
@@ -24,7 +24,7 @@ bool iommu_wait(const struct iommu *iommu, uint64_t reg, uint32_t mask, uint32_t
 	return true;
 }
 
-/* Turns a queue off, and forgets its errors. Returns false if it stays on. */
+/* Turns a queue off, and clears its errors. Returns false if it stays on. */
 static bool queue_off(const struct iommu *iommu, uint64_t csr)
 {
 	if (!iommu_wait(iommu, csr, QCSR_BUSY, 0))
@@ -33,7 +33,7 @@ static bool queue_off(const struct iommu *iommu, uint64_t csr)
 	return iommu_wait(iommu, csr, QCSR_BUSY | QCSR_ON, 0);
 }
 
-/* The IOMMU makes its own index 0, and software the other one. */
+/* Software sets its index to 0; the IOMMU does so with the other one. */
 static bool queue_on(const struct iommu *iommu, uint64_t csr, uint64_t index)
 {
 	io_write32(iommu->base + index, 0);
@@ -41,7 +41,7 @@ static bool queue_on(const struct iommu *iommu, uint64_t csr, uint64_t index)
 	return iommu_wait(iommu, csr, QCSR_BUSY | QCSR_ON, QCSR_ON);
 }
 
-/* Returns false if the register has not taken it. */
+/* Returns false if the register does not hold the new value. */
 static bool set_base(const struct iommu *iommu, uint64_t reg, const volatile void *queue,
                      uint32_t log2_1)
 {
@@ -69,7 +69,7 @@ const char *iommu_queues_off(struct iommu *iommu)
 		return "its command queue cannot be turned off";
 	if (!queue_off(iommu, IOMMU_FQCSR))
 		return "its fault queue cannot be turned off";
-	/* It would be written where a firmware has left it. */
+	/* The IOMMU would write page requests to memory that the firmware has chosen. */
 	if (iommu->capabilities & CAP_ATS && !queue_off(iommu, IOMMU_PQCSR))
 		return "its queue of page requests cannot be turned off";
 	return NULL;
@@ -115,7 +115,7 @@ bool iommu_command(struct iommu *iommu, uint64_t first, uint64_t second)
 	iommu->commands[COMMAND_WORDS * iommu->tail] = first;
 	iommu->commands[COMMAND_WORDS * iommu->tail + 1] = second;
 	iommu->tail = next;
-	/* The IOMMU sees the command, and what it is about. */
+	/* The IOMMU must see the command, and the tables that the command is about. */
 	fence_memory_then_output();
 	io_write32(iommu->base + IOMMU_CQT, iommu->tail);
 	return true;
@@ -131,14 +131,14 @@ bool iommu_fence(struct iommu *iommu)
 		    iommu_waited_enough(iommu))
 			return is_stuck(iommu);
 	}
-	/* What the commands were about comes before all that follows. */
+	/* Completion of the commands is ordered before all that follows. */
 	fence_acquire_all();
 	return true;
 }
 
 uint32_t iommu_wire(struct iommu *iommu, uint32_t n)
 {
-	uint32_t wire = n > 1 ? 1 : 0; /* 0 is that of commands */
+	uint32_t wire = n > 1 ? 1 : 0; /* wire 0 is that of commands */
 	uint64_t at = iommu->base;
 
 	if (!n || CAP_IGS(iommu->capabilities) == CAP_IGS_MSI_ONLY)
@@ -153,7 +153,7 @@ uint32_t iommu_wire(struct iommu *iommu, uint32_t n)
 	                                                                                  : n;
 }
 
-/* Causes tell more than types: QEMU (10.0) has one type for reads and writes. */
+/* Causes are more exact than types: QEMU (10.0) has one type for reads and writes. */
 static enum iommu_access access_of(uint32_t cause, uint32_t type)
 {
 	switch (cause) {
@@ -216,7 +216,7 @@ bool iommu_next_fault(struct iommu *iommu, struct iommu_fault *fault)
 	    .address = record[2],
 	};
 	iommu->head = (iommu->head + 1) % RECORDS;
-	/* The IOMMU writes there again after the record was read. */
+	/* The record must be read before the IOMMU may write there again. */
 	fence_reads_then_output();
 	io_write32(iommu->base + IOMMU_FQH, iommu->head);
 	return true;
@@ -231,10 +231,10 @@ enum iommu_lost iommu_lost_faults(struct iommu *iommu)
 {
 	uint32_t csr = io_read32(iommu->base + IOMMU_FQCSR);
 
-	/* Before the last write is done there must be no other one. */
+	/* Another write is not allowed while the last one is in progress. */
 	if (!(csr & (FQCSR_FQMF | FQCSR_FQOF)) || csr & QCSR_BUSY)
 		return IOMMU_LOST_NONE;
-	/* These bits go with a 1, and the others stay. */
+	/* Error bits are cleared by a 1; the other bits keep their values. */
 	io_write32(iommu->base + IOMMU_FQCSR, csr);
 	return csr & FQCSR_FQMF ? IOMMU_LOST_MEMORY : IOMMU_LOST_OVERFLOW;
 }

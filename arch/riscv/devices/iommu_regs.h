@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RISC-V IOMMU Architecture Specification 1.0: registers, commands, records and contexts. */
+/* RISC-V IOMMU Architecture Specification 1.0: registers, commands, fault records and contexts. */
 #ifndef ARCH_RISCV_DEVICES_IOMMU_REGS_H
 #define ARCH_RISCV_DEVICES_IOMMU_REGS_H
 
@@ -37,17 +37,17 @@
 #define FCTL_WSI (1U << 1)
 #define FCTL_GXL (1U << 2)
 
-/* Of ddtp, base registers of queues, and entries of directories that are not leaves. */
+/* For ddtp, base registers of queues, and non-leaf entries of directories. */
 #define IOMMU_PPN(address) ((uint64_t)(address) >> 12 << 10)
 #define DDTP_MODE          0xfUL
 #define DDTP_OFF           0UL
 #define DDTP_LEVELS(n)     ((n) + 1UL) /* one level is mode 2 */
 #define DDTP_BUSY          (1UL << 4)
 
-/* cqcsr and fqcsr have these at the same places. */
+/* Common to cqcsr and fqcsr. */
 #define QCSR_ON_REQUEST (1U << 0)
 #define QCSR_INTERRUPT  (1U << 1)
-#define QCSR_ERRORS     (0xfU << 8) /* they go when a 1 is written */
+#define QCSR_ERRORS     (0xfU << 8) /* cleared by writing 1 */
 #define QCSR_ON         (1U << 16)
 #define QCSR_BUSY       (1U << 17)
 #define FQCSR_FQMF      (1U << 8)
@@ -76,7 +76,7 @@
 #define CMD_IODIR_INVAL_DDT 3UL
 #define CMD_DEVICE(id)      (1UL << 33 | (uint64_t)(id) << 40)
 
-/* Records of faults: four words. */
+/* Fault records: four words. */
 #define RECORD_CAUSE(r)  ((uint32_t)(r)&0xfff)
 #define RECORD_TYPE(r)   ((uint32_t)((r) >> 34) & 0x3f)
 #define RECORD_DEVICE(r) ((uint32_t)((r) >> 40))

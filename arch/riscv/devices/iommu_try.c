@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether the IOMMU translates as it must, asked of its registers for debugging. */
+/* Test of the IOMMU's translation, by its debug registers. */
 #include "arch/riscv/devices/iommu_parts.h"
 
-/* Where the device of the trial finds the pages of memory that it is given. */
+/* Addresses at which the test's device sees its two pages of memory. */
 #define FIRST_AT  0x40201000UL
 #define SECOND_AT 0x40203000UL
-#define GSCID     0xffffU  /* no VM's */
-#define ROOT      0x4000UL /* bytes of a root of Sv39x4 */
+#define GSCID     0xffffU  /* used by no VM */
+#define ROOT      0x4000UL /* size of an Sv39x4 root in bytes */
 #define PTE_NODE  0x01UL   /* V */
 #define PTE_LEAF  0xd7UL   /* V, R, W, U, A, D */
 
@@ -17,7 +17,7 @@ bool iommu_can_translate(const struct iommu *iommu)
 
 enum answer { TRANSLATED, FAULT, SILENT };
 
-/* What an access of a device would lead to. */
+/* Returns the result of an access by the device. */
 static enum answer ask(struct iommu *iommu, uint32_t id, uint64_t address, bool write,
                        uint64_t *response)
 {
@@ -33,8 +33,8 @@ static enum answer ask(struct iommu *iommu, uint32_t id, uint64_t address, bool 
 	return *response & TR_RESPONSE_FAULT ? FAULT : TRANSLATED;
 }
 
-/* A translation that covers several pages says how many by its lowest bits, as NAPOT does. QEMU
- * (10.0) has the number of the page at bit 0, without its lowest ten bits. */
+/* Whether the response translates to `to`. The lowest bits of a page number show how many pages it
+ * covers, as in NAPOT. QEMU (10.0) has that number at bit 0, without its lowest ten bits. */
 static bool says(uint64_t response, uint64_t to)
 {
 	uint64_t page = TR_RESPONSE_PPN(response), covered = 0;
@@ -73,8 +73,8 @@ static const char *look(struct iommu *iommu, uint32_t id, const uint64_t given[2
 	return NULL;
 }
 
-/* A second stage with two pages: larger ones would do, but QEMU (10.0) does not tell where in such
- * a page an address leads to. */
+/* Makes a second stage with two pages. Larger pages would do, but QEMU (10.0) does not report the
+ * target of an address within one. */
 static const uint64_t *make_table(const uint64_t given[2], iommu_alloc_fn *alloc)
 {
 	uint64_t *root = alloc(ROOT), *middle = alloc(PAGE_SIZE), *leaves = alloc(PAGE_SIZE);
@@ -106,7 +106,7 @@ const char *iommu_try(struct iommu *iommu, uint32_t id, uint64_t last, iommu_all
 		why = "it does not answer commands";
 	if (!why && !is_fault(iommu, id, FIRST_AT))
 		why = "it goes on translating for a device without a context";
-	/* Some IOMMUs record these faults, too. */
+	/* Some IOMMUs record the faults of this test, too. */
 	for (uint32_t i = 0; i < IOMMU_QUEUE_BYTES && iommu_next_fault(iommu, &fault); i++)
 		;
 	(void)iommu_lost_faults(iommu);

@@ -17,7 +17,7 @@
 #define APLIC_DOMAINCFG   0x0000UL
 #define APLIC_SOURCECFG   0x0004UL /* entry of source 1 */
 #define APLIC_SETIP       0x1c00UL
-#define APLIC_INPUT       0x1d00UL /* rectified; read */
+#define APLIC_INPUT       0x1d00UL /* when read: the rectified inputs */
 #define APLIC_SETIPNUM    0x1cdcUL
 #define APLIC_CLRIPNUM    0x1ddcUL
 #define APLIC_SETIENUM    0x1edcUL
@@ -44,7 +44,7 @@ static volatile uint32_t *reg(const struct irqchip *chip, uint64_t offset)
 	return (volatile uint32_t *)(chip->base + offset);
 }
 
-/* The word of a register with a bit for each source. */
+/* Returns the word of a source in a register with one bit for each source. */
 static volatile uint32_t *word(const struct irqchip *chip, uint64_t base, uint32_t source)
 {
 	return reg(chip, base + 4UL * (source / 32));
@@ -65,7 +65,7 @@ static volatile uint32_t *idc(const struct irqchip *chip, uint32_t place, uint64
 	return reg(chip, APLIC_IDC + APLIC_IDC_STRIDE * place + offset);
 }
 
-/* The entry of a source in a table that begins with source 1. */
+/* Returns the entry of a source in a table that begins with source 1. */
 static volatile uint32_t *aplic_entry(const struct irqchip *chip, uint64_t base, uint32_t source)
 {
 	return reg(chip, base + 4UL * (source - 1));
@@ -79,7 +79,7 @@ static void imsic_write(uint64_t select, uint64_t value)
 
 void irqchip_init(const struct irqchip *chip)
 {
-	/* The firmware has set the addresses of the harts' IMSICs, which only M-mode can do. */
+	/* The firmware has set the addresses of the harts' IMSICs. Only M-mode can do this. */
 	if (chip->kind == IRQCHIP_APLIC)
 		*reg(chip, APLIC_DOMAINCFG) = DOMAINCFG_IE;
 	if (chip->kind == IRQCHIP_IMSIC)
@@ -97,7 +97,7 @@ void irqchip_init_hart(const struct irqchip *chip, uint32_t place)
 		*idc(chip, place, IDC_IDELIVERY) = 1;
 		break;
 	case IRQCHIP_IMSIC:
-		/* All identities: nobody sends one that no source has. */
+		/* All identities: identities without a source are never sent. */
 		imsic_write(IMSIC_EITHRESHOLD, 0);
 		imsic_write(IMSIC_EIE0, ~1UL);
 		imsic_write(IMSIC_EIDELIVERY, 1);
@@ -139,10 +139,10 @@ void irqchip_aim(const struct irqchip *chip, const struct irqchip_source *source
 	uint32_t bit = 1U << source->number % 32;
 
 	if (chip->kind == IRQCHIP_PLIC) {
-		/* In this order: QEMU looks at pending sources when a wire, a priority or a claim
-		 * changes, not when enables do. What came to pend while nobody had it enabled
-		 * would wait for the next of these. For a moment it may interrupt both harts, of
-		 * which one gets it. */
+		/* The order matters: QEMU checks pending sources when a wire, a priority or a claim
+		 * changes, not when enables do. A source that becomes pending while no hart has it
+		 * enabled would wait for the next such change. For a moment it may interrupt both
+		 * harts, of which only one claims it. */
 		*plic_enables(chip, to, source->number) |= bit;
 		if (from != IRQCHIP_NOWHERE && from != to)
 			*plic_enables(chip, from, source->number) &= ~bit;
@@ -164,8 +164,8 @@ bool irqchip_has_gone(const struct irqchip *chip, const struct irqchip_source *s
 	       !is_set(chip, APLIC_INPUT, source->number);
 }
 
-/* A wire that is high while a source is turned on, or was told to be served, sends a message only
- * if the source is asked to (AIA 4.9.2). */
+/* Sends a message if the wire is high. After enabling or completing a source, the APLIC does this
+ * only on request (AIA 4.9.2). */
 static void ask(const struct irqchip *chip, const struct irqchip_source *source)
 {
 	if (chip->kind == IRQCHIP_IMSIC && !source->edge)
@@ -180,7 +180,7 @@ void irqchip_listen(const struct irqchip *chip, const struct irqchip_source *sou
 	} else if (!on) {
 		*reg(chip, APLIC_CLRIENUM) = source->number;
 	} else if (!held) {
-		/* In this order, so that it is one message. */
+		/* In this order there is only one message. */
 		ask(chip, source);
 		*reg(chip, APLIC_SETIENUM) = source->number;
 	}
@@ -218,7 +218,7 @@ void irqchip_complete(const struct irqchip *chip, const struct irqchip_source *s
 		ask(chip, source);
 		return;
 	}
-	/* A message for what came meanwhile and has gone is not sent. */
+	/* Cancels the message of an interrupt that came meanwhile and has gone. */
 	if (chip->kind == IRQCHIP_IMSIC)
 		*reg(chip, APLIC_CLRIPNUM) = source->number;
 	ask(chip, source);
@@ -229,8 +229,8 @@ bool irqchip_forget(const struct irqchip *chip, const struct irqchip_source *sou
 {
 	uint64_t base = chip->kind == IRQCHIP_PLIC ? PLIC_PENDING : APLIC_SETIP;
 
-	/* No effect on a level source of an APLIC without messages. Its bit is the level, but QEMU
-	 * keeps it until a claim. */
+	/* No effect on a level source of an APLIC without messages. Its pending bit is the level,
+	 * but QEMU keeps it until a claim. */
 	if (chip->kind != IRQCHIP_PLIC)
 		*reg(chip, APLIC_CLRIPNUM) = source->number;
 	return !is_set(chip, base, source->number);
@@ -244,17 +244,17 @@ void irqchip_route(const struct irqchip *chip, const struct irqchip_source *sour
 	uint32_t to =
 	    route->place << TARGET_HART_SHIFT | route->file << TARGET_FILE_SHIFT | route->identity;
 
-	/* A message must not go to a target that the APLIC has not taken whole, below. */
+	/* Messages must not go to a target that the APLIC has not fully accepted, see below. */
 	if (!route->on || *target != to)
 		*reg(chip, APLIC_CLRIENUM) = source->number;
-	/* A write may make it pending. */
+	/* Writing the mode may make the source pending. */
 	if (*mode != route->mode)
 		*mode = route->mode;
 	if (!route->mode)
 		return;
 	*target = to;
-	/* An identity or a file that the APLIC does not have: its messages would go elsewhere, to
-	 * HS in the worst case. */
+	/* If the APLIC lacks the identity or the file, messages would go elsewhere, to HS in the
+	 * worst case. */
 	if (route->on && *target == to)
 		*reg(chip, APLIC_SETIENUM) = source->number;
 	else

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The host's interrupt controller: its sources, each of which interrupts one hart at a time. A hart
- * has a place in the controller, which is its PLIC context, or its index in the APLIC's or IMSIC's
- * domain.
+ * has a place in the controller: its PLIC context, or its index in the domain of the APLIC or
+ * IMSIC.
  *
- * The registers of a source belong to who owns the source (core/io/wired.h). Those of PLIC enables
- * are shared by 32 sources, so irqchip_aim() is called by one hart at a time.
+ * The registers of a source belong to the owner of the source (core/io/wired.h). A register of PLIC
+ * enables is shared by 32 sources, so only one hart at a time calls irqchip_aim().
  */
 #ifndef ARCH_RISCV_DEVICES_IRQCHIP_H
 #define ARCH_RISCV_DEVICES_IRQCHIP_H
@@ -13,7 +13,7 @@
 #include "core/lib/types.h"
 
 #define IRQCHIP_NOWHERE  (~0U) /* a place: no hart */
-#define IRQCHIP_SOURCES  1023U /* the highest number that a controller may have */
+#define IRQCHIP_SOURCES  1023U /* the highest number in any controller */
 #define IRQCHIP_MESSAGES 63U   /* identities 1 to 63 of an IMSIC are used */
 
 enum irqchip_kind {
@@ -27,11 +27,11 @@ struct irqchip {
 	enum irqchip_kind kind;
 	uint64_t base, size; /* of the PLIC or APLIC */
 	/* Constant after boot. */
-	uint32_t n_messages;                      /* identities given to sources */
+	uint32_t n_messages;                      /* number of identities given to sources */
 	uint16_t source_of[IRQCHIP_MESSAGES + 1]; /* by identity */
 };
 
-/* When a source interrupts. A PLIC knows no difference. The values are those of sourcecfg.SM. */
+/* When a source interrupts; a PLIC ignores this. The values are those of sourcecfg.SM. */
 enum irqchip_mode { IRQCHIP_RISING = 4, IRQCHIP_FALLING, IRQCHIP_HIGH, IRQCHIP_LOW };
 
 struct irqchip_source {
@@ -40,66 +40,66 @@ struct irqchip_source {
 	bool edge;        /* false with a PLIC, which holds each source until its completion */
 };
 
-/* Makes ready the controller, and what the calling hart has of it. */
+/* Initialize the controller, and the calling hart's part of it. */
 void irqchip_init(const struct irqchip *chip);
 void irqchip_init_hart(const struct irqchip *chip, uint32_t place);
 
-/* Begins to use a source. It interrupts no hart yet. Returns false if there are too many. At boot
- * only. */
+/* Begins to use a source. It interrupts no hart yet. Returns false if there are too many sources.
+ * At boot only. */
 bool irqchip_use(struct irqchip *chip, struct irqchip_source *source, uint32_t number,
                  enum irqchip_mode mode);
 
-/* The same for a source that has only routes (irqchip_route()): it is inactive, and no message to
- * HS is its. */
+/* The same for a source that is only routed (irqchip_route()): it is inactive, and has no message
+ * to HS. */
 void irqchip_use_routed(const struct irqchip *chip, struct irqchip_source *source, uint32_t number);
 
-/* The source's interrupts go to another hart. One that was claimed before may be completed
- * there. */
+/* Sends the source's interrupts to another hart. An earlier claim may be completed there. */
 void irqchip_aim(const struct irqchip *chip, const struct irqchip_source *source, uint32_t from,
                  uint32_t to);
 
-/* The source interrupts its hart (true) or none (false). What came meanwhile is not lost. `held`:
- * it was held and not completed yet. */
+/* Lets the source interrupt its hart (true) or not (false). Interrupts that came meanwhile are not
+ * lost. `held`: it was held and not completed yet. */
 void irqchip_listen(const struct irqchip *chip, const struct irqchip_source *source, bool on,
                     bool held);
 
-/* Returns the number of a source that interrupts the calling hart. 0: none. A PLIC gives it to
- * nobody else until it is completed. */
+/* Returns the number of a source that interrupts the calling hart; 0: none. A PLIC gives it to no
+ * other hart until it is completed. */
 uint32_t irqchip_claim(const struct irqchip *chip, uint32_t place);
 
-/* Whether the wire of a level source that was claimed is known to be low again. Without messages
- * the pending bit of an APLIC is the level, but QEMU's stays after the level has fallen. */
+/* Whether the wire of a claimed level source is known to be low again. Without messages the pending
+ * bit of an APLIC is the level, but QEMU keeps it after the level has fallen. */
 bool irqchip_has_gone(const struct irqchip *chip, const struct irqchip_source *source);
 
-/* A source that was claimed does not interrupt before its completion, even if it is high. An edge
- * is not held. */
+/* Keeps a claimed source from interrupting before its completion, even if it is high. An edge
+ * source is not held. */
 void irqchip_hold(const struct irqchip *chip, const struct irqchip_source *source);
 
-/* Completes a source that was claimed; `place` is where it aims. If its wire is still high, it
- * interrupts again. `listens`: it was held, and interrupts its hart. Any hart may call it. */
+/* Completes a claimed source; `place` is its hart. If its wire is still high, it interrupts again.
+ * `listens`: it was held, and interrupts its hart. Any hart may call it. */
 void irqchip_complete(const struct irqchip *chip, const struct irqchip_source *source,
                       uint32_t place, bool listens);
 
-/* Forgets an interrupt that came while the source did not listen. Returns false if there is one
- * that only a claim takes away. */
+/* Drops an interrupt that came while the source was off. Returns false if one is pending that only
+ * a claim can clear. */
 bool irqchip_forget(const struct irqchip *chip, const struct irqchip_source *source);
 
 /*
- * Sources that belong to a guest with an AIA: the guest's own configuration, and messages straight
- * to a guest interrupt file. With IRQCHIP_IMSIC only, after irqchip_use_routed().
+ * Sources that belong to a guest with an AIA: they have the guest's own configuration, and their
+ * messages go directly to a guest interrupt file. With IRQCHIP_IMSIC only, after
+ * irqchip_use_routed().
  */
 struct irqchip_route {
-	uint32_t mode; /* sourcecfg.SM as the guest has it; 0: inactive, and nothing pends */
+	uint32_t mode; /* the guest's sourcecfg.SM; 0: inactive, and never pending */
 	uint32_t place, file, identity;
 	bool on; /* it sends messages */
 };
 void irqchip_route(const struct irqchip *chip, const struct irqchip_source *source,
                    const struct irqchip_route *route);
 
-/* A write of the source's number to setipnum, or clripnum. */
+/* Performs a write of the source's number to setipnum, or clripnum. */
 void irqchip_pend(const struct irqchip *chip, const struct irqchip_source *source, bool on);
 
-/* Whether the source pends; whether its rectified input is high. */
+/* Whether the source is pending; whether its rectified input is high. */
 bool irqchip_pends(const struct irqchip *chip, const struct irqchip_source *source);
 bool irqchip_input(const struct irqchip *chip, const struct irqchip_source *source);
 

@@ -8,7 +8,7 @@
 #define BAR_IO_MASK     0x3U
 #define BAR_MEMORY_MASK 0xfU
 #define BAR_TYPE_MASK   0x6U
-#define EXPRESS_CAN     4U /* device capabilities */
+#define EXPRESS_CAN     4U /* offset of the device capabilities */
 #define EXPRESS_FLR     0x10000000U
 #define AF_CAN          3U
 #define AF_FLR          0x2U
@@ -28,13 +28,13 @@ bool pci_find(struct pci_function *f, uint64_t page, uint32_t bdf)
 	    .multi = pci_read8(page, PCI_HEADER) & PCI_HEADER_MULTI,
 	    .pin = pci_read8(page, PCI_PIN),
 	};
-	/* A host bridge is the host's way to the bus, and answers to nobody else. */
+	/* A host bridge stays on: it is the host's path to the bus. */
 	if (f->class >> 8 != 0x0600)
 		pci_write16(page, PCI_COMMAND, PCI_COMMAND_INTX_DISABLE);
 	return true;
 }
 
-/* Returns the BAR after it. */
+/* Returns the index of the next BAR. */
 static uint32_t size_bar(struct pci_function *f, uint32_t n)
 {
 	uint32_t at = PCI_BAR + 4 * n, mask;
@@ -140,9 +140,9 @@ void pci_look(struct pci_function *f)
 	for (uint32_t n = 0; n < PCI_BARS && !f->header;)
 		n = size_bar(f, n);
 	if (!f->header)
-		pci_write32(f->page, 0x30, 0); /* its ROM */
+		pci_write32(f->page, 0x30, 0); /* turns off its ROM */
 	find_caps(f);
-	/* It takes no time, and is tried at boot. */
+	/* This reset takes no time, and is tested at boot. */
 	if (f->virtio)
 		f->reset = PCI_RESET_VIRTIO;
 }
@@ -169,7 +169,7 @@ void pci_set_up(const struct pci_function *f, uint16_t command)
 	if (f->msix)
 		pci_write16(f->page, f->msix + PCI_MSIX_CONTROL, 0);
 	pci_write16(f->page, PCI_COMMAND, command);
-	fence_devices(); /* its BARs are there */
+	fence_devices(); /* the new BARs are effective */
 }
 
 uint64_t pci_at(const struct pci_function *f, uint32_t bar, uint64_t offset, uint64_t size)

@@ -5,8 +5,8 @@
 
 #define EXPRESS_CONTROL 8U
 #define EXPRESS_STATUS  10U
-#define EXPRESS_RESET   0x8000U /* of control */
-#define EXPRESS_PENDING 0x0020U /* of status */
+#define EXPRESS_RESET   0x8000U /* in EXPRESS_CONTROL */
+#define EXPRESS_PENDING 0x0020U /* in EXPRESS_STATUS */
 #define AF_CONTROL      4U
 #define AF_STATUS       5U
 #define AF_RESET        1U
@@ -36,7 +36,7 @@ static uint64_t msix_table(const struct pci_function *f)
 
 void pci_master_off(const struct pci_function *f)
 {
-	/* Its pages came into the map of HS after this hart had begun to use the map. */
+	/* The function's pages were mapped after this hart had begun to use the map of HS. */
 	sfence_vma_all();
 	pci_write16(f->page, PCI_COMMAND, PCI_COMMAND_MEMORY | pci_intx(f));
 	(void)pci_read16(f->page, PCI_COMMAND);
@@ -74,7 +74,7 @@ void pci_reset_begin(const struct pci_function *f)
 	case PCI_RESET_NONE:
 		break;
 	}
-	fence_devices(); /* the caller looks at the time, or at the status */
+	fence_devices(); /* the caller checks the time or the status next */
 }
 
 bool pci_reset_done(const struct pci_function *f)

@@ -11,13 +11,13 @@
 #define LSR      5U
 #define USR      31U /* DesignWare: status; reading it ends IIR_BUSY */
 #define IER_RX   0x01U
-#define IER_UUE  0x40U /* XScale: the UART is on; it reads 0 elsewhere */
+#define IER_UUE  0x40U /* XScale: the UART is on; reads as 0 elsewhere */
 #define FCR_FIFO 0x01U
 #define LSR_DR   0x01U
 #define LSR_THRE 0x20U
 #define IIR_ID   0x0fU
-#define IIR_BUSY 0x07U /* DesignWare: LCR was written while it was busy, as loaders do */
-#define IIR_TIME 0x0cU /* bytes wait for long */
+#define IIR_BUSY 0x07U /* DesignWare: LCR was written while the UART was busy, as loaders do */
+#define IIR_TIME 0x0cU /* received bytes have been waiting for a while */
 
 static uint8_t get(const struct uart *uart, uint32_t n)
 {
@@ -65,8 +65,8 @@ void uart_write(const struct uart *uart, const char *s, size_t n)
 	}
 }
 
-/* Ends interrupts of a DesignWare UART that no byte is the cause of. It would interrupt for ever.
- * An ns16550a has none of these without a byte. */
+/* Clears interrupts of a DesignWare UART that no byte has caused. They would never end. An ns16550a
+ * has no such interrupts. */
 static void settle(const struct uart *uart)
 {
 	uint8_t id = get(uart, IIR) & IIR_ID;

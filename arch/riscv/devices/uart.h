@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The host's UART: an ns16550a, or one that is used like it (host_tree_console()). Output is
- * polled; input is polled or by interrupt. The caller holds the console lock. */
+/* The host's UART: an ns16550a, or a compatible one (host_tree_console()). Output is polled; input
+ * is polled or by interrupt. The caller holds the console lock. */
 #ifndef ARCH_RISCV_DEVICES_UART_H
 #define ARCH_RISCV_DEVICES_UART_H
 
 #include "core/lib/types.h"
 
 struct uart {
-	uint64_t base;  /* 0: there is none, and the firmware's debug console is used */
+	uint64_t base;  /* 0: none; the firmware's debug console is used instead */
 	uint32_t shift; /* register n is at base + (n << shift) */
 	uint32_t width; /* bytes of an access: 1 or 4 */
 };

@@ -30,7 +30,7 @@ static bool zeroes(uint32_t size)
 	return i == size;
 }
 
-/* The firmware may permit some of these instructions and not others. */
+/* The firmware may permit some of these instructions and forbid others. */
 bool cbo_try_m(const struct cbo_blocks *blocks)
 {
 	CBO(CBO_CLEAN, scratch);
@@ -50,7 +50,7 @@ bool cbo_try_p(const struct cbo_blocks *blocks)
 	return is_block(blocks->zicbop);
 }
 
-/* About 0.04 instructions a byte with blocks of 64 bytes. */
+/* Clearing costs about 0.04 instructions per byte with blocks of 64 bytes. */
 #define BLOCKS_A_ROUND 4U
 void cbo_clear(void *to, uint64_t size, uint32_t block)
 {

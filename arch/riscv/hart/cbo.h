@@ -9,22 +9,22 @@
 
 #include "core/lib/types.h"
 
-/* Block sizes in bytes. 0: the host tree does not say, so nobody can use the extension. */
+/* Block sizes in bytes. 0: not in the host tree, so neither guests nor HS use the extension. */
 struct cbo_blocks {
 	uint32_t zicbom, zicboz, zicbop;
 };
 
 /*
- * The tries of isa_trial.c for Zicbom, Zicboz and Zicbop: each instruction is executed once, and
- * what cbo.zero clears is measured. false: the block size of the host tree is not the hart's, or
- * larger than CBO_MAX_BLOCK bytes.
+ * The trials of isa_trial.c for Zicbom, Zicboz and Zicbop: each instruction is executed once, and
+ * the size of the block that cbo.zero clears is measured. false: the block size in the host tree is
+ * wrong, or larger than CBO_MAX_BLOCK bytes.
  */
 #define CBO_MAX_BLOCK 1024U
 bool cbo_try_m(const struct cbo_blocks *blocks);
 bool cbo_try_z(const struct cbo_blocks *blocks);
 bool cbo_try_p(const struct cbo_blocks *blocks);
 
-/* Clears memory, by cbo.zero where that works: `block` is its size in bytes, 0: it does not. */
+/* Clears memory, with cbo.zero if it works: `block` is its block size in bytes; 0: it does not. */
 void cbo_clear(void *to, uint64_t size, uint32_t block);
 
 #endif

@@ -10,13 +10,13 @@
 #include "core/lib/types.h"
 
 /*
- * What a hart has for itself, from low to high: struct pcpu, the trap stack, a guard page, the
- * stack. The trap stack is for a hart's last words, because the stack may be what is wrong.
+ * The memory of each hart, from low to high addresses: struct pcpu, the trap stack, a guard page,
+ * the stack. The trap stack is for a hart's last log lines, because the stack itself may be broken.
  */
 #define HART_STACK_SIZE  32768UL
-#define HART_STACK_TOP   (HART_STACK_SIZE - 16UL) /* initial sp; the hart's pending word is there */
+#define HART_STACK_TOP   (HART_STACK_SIZE - 16UL) /* initial sp; the hart's pending word is here */
 #define HART_STACK_GUARD 12288UL
-#define TRAP_STACK_ROOM  4096UL /* it ends at the guard */
+#define TRAP_STACK_ROOM  4096UL /* its top is the guard page */
 #define HART_STACK_ROOM  (HART_STACK_TOP - HART_STACK_GUARD - PAGE_SIZE)
 
 /* Offsets of words that switch.S keeps in struct pcpu, behind the two of the trap guard (trap.c).
@@ -39,7 +39,7 @@ enum gpr {
 	REG_A7
 };
 
-/* Kinds of exits, for the statistics, and behind them what is done for a vcpu without one. */
+/* Kinds of exits, for the statistics, followed by kinds of work for a vcpu without an exit. */
 enum vcpu_exit {
 	EXIT_ECALL,
 	EXIT_TIMER,
@@ -50,20 +50,20 @@ enum vcpu_exit {
 	EXIT_WFI,
 	EXIT_OTHER,
 	VCPU_EXITS,
-	EXIT_LOADING = VCPU_EXITS, /* its VM's end is told, memory cleared, the next life loaded */
+	EXIT_LOADING = VCPU_EXITS, /* the VM's end logged, memory cleared, the next life loaded */
 	VCPU_KINDS
 };
 
 /*
- * The last exit of a hart on which stays are noted (core/watch/stays.h), as trap_vector_stays found
- * it. The second word at the top of the hart's stack points to it.
+ * The last exit of a hart on which stays are recorded (core/watch/stays.h), as seen by
+ * trap_vector_stays. The second word at the top of the hart's stack points to it.
  */
 struct noted_exit {
 	uint64_t time, scause, sepc, stval, htval, hvip;
 	uint64_t eid, fid; /* a7 and a6 */
-	uint64_t told;     /* what scause was, when a trace has noted it, and that is ~0 */
-	/* Whose it was. Of an exit that is in an account (core/watch/account.h): NULL, and
-	 * `accounted` is whose it was. */
+	uint64_t told;     /* scause if a trace has recorded the exit; scause itself is ~0 then */
+	/* The context of the exit. If the exit is in an account (core/watch/account.h), `of` is
+	 * NULL and `accounted` is the context. */
 	const struct guest_context *of, *accounted;
 };
 
@@ -73,14 +73,15 @@ struct guest_context {
 	uint64_t x[32];
 	uint64_t hs_sp;      /* top of the stack of its home hart */
 	uint64_t entered_hs; /* instret at the last exit */
-	/* Instructions of the longest stay in HS, including world switches. 0 while stays are
-	 * noted: each one then goes to stay_longest(), which the longest one does anyway. */
+	/* Instructions of the longest stay in HS, including world switches. While stays are
+	 * recorded it is 0, so that each stay calls stay_longest(), like any longest one. */
 	uint64_t hs_longest;
 	uint64_t exits[VCPU_EXITS];
 	uint64_t hs_insns[VCPU_KINDS]; /* instructions in HS and M for this vcpu, by kind */
 	const void *calls; /* struct vsbi_slot[]: the functions that serve SBI extensions */
-	/* The callers at the last exit, if samples of it have them (core/watch/samples.c). NULL:
-	 * not yet, as each exit of a hart finds it that keeps s0 or is noted. */
+	/* The call chain at the last exit, if samples of the exit have one (core/watch/samples.c).
+	 * NULL: not unwound yet, as at the beginning of each exit on harts that keep s0 or record
+	 * exits. */
 	const uint64_t *callers;
 };
 

@@ -3,7 +3,7 @@
 #ifndef ARCH_RISCV_HART_CSR_H
 #define ARCH_RISCV_HART_CSR_H
 
-/* The assembler of GCC 12 does not know all of these names. Others are used as numbers. */
+/* Numbers of CSRs: GCC 12's assembler does not know all of these names. */
 #define CSR_SSTATUS       0x100
 #define CSR_SIE           0x104
 #define CSR_STVEC         0x105
@@ -90,7 +90,7 @@
 
 #define HVICTL_VTI           (1UL << 30)
 #define HVICTL_IID_SHIFT     16
-#define HVICTL_LEAST         (BIT(9) | 255UL) /* IPRIO, and DPR: behind an equal one */
+#define HVICTL_LEAST         (BIT(9) | 255UL) /* IPRIO, and DPR: after an equal one */
 #define HVIPRIO1_LCOFI_FIRST (1UL << 40)      /* priority number of interrupt 13 */
 
 #define VSATP_MODE_SV39   (8UL << 60)
@@ -141,7 +141,7 @@
 	__asm__ volatile("csrs " CSR_STR(csr) ", %0" ::"rK"((uint64_t)(v)) : "memory")
 #define csr_clear(csr, v)                                                                          \
 	__asm__ volatile("csrc " CSR_STR(csr) ", %0" ::"rK"((uint64_t)(v)) : "memory")
-/* Sets bits; what it was before. */
+/* Sets bits, and returns the old value. */
 #define csr_read_set(csr, v)                                                                       \
 	({                                                                                         \
 		uint64_t csr_v_;                                                                   \
@@ -163,7 +163,7 @@
 
 /*
  * Executes one CSR instruction that may trap in HS-mode, under a trap_guard
- * (arch/riscv/hart/trap.h). It must be four bytes long, because the trap handler skips that many.
+ * (arch/riscv/hart/trap.h). It must be four bytes long, because the trap handler skips four bytes.
  */
 #define csr_read_guarded(csr)                                                                      \
 	({                                                                                         \

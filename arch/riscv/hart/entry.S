@@ -44,7 +44,7 @@ boot_hart:
 	csrw	sip, zero
 	csrw	CSR_SSCRATCH, zero
 	la	t0, _bss_start
-	la	t1, _image_end	/* the boot hart's stack, too */
+	la	t1, _image_end	/* includes the boot hart's stack */
 1:	sd	zero, 0(t0)
 	sd	zero, 8(t0)
 	sd	zero, 16(t0)
@@ -61,8 +61,8 @@ boot_hart:
 1:	wfi
 	j	1b
 
-/* a0 = hartid, a1 = the host device tree. The other hart clears bss, and with it this one's stack:
- * from the first call on nothing here is in memory. */
+/* a0 = hartid, a1 = the host device tree. The other hart clears bss, and with it the stack of this
+ * hart: nothing here may use memory from the first call on. */
 	.globl boot_instead
 boot_instead:
 	mv	a2, a1
@@ -73,7 +73,7 @@ boot_instead:
 	beqz	a0, stop_hart
 	ret
 
-/* a0 = the state, a1 = its value from now on: another hart may have the stack then. */
+/* a0 = address of the state, a1 = its new value, after which another hart may have the stack. */
 	.globl hart_leaves
 hart_leaves:
 	fence	rw, w
@@ -85,7 +85,7 @@ stop_hart:
 1:	wfi
 	j	1b
 
-/* Nothing that holds an address can be used. */
+/* No absolute address can be used here. */
 elsewhere:
 	li	a7, ASM_EXT_DBCN
 	li	a6, ASM_DBCN_WRITE
@@ -108,7 +108,7 @@ secondary_hart:
 	csrw	sie, zero
 	csrw	sip, zero
 	csrw	CSR_SSCRATCH, zero
-	/* The boot hart has given up waiting. The stack may belong to another hart now. */
+	/* If it is set, the boot hart has given up waiting, and another hart may have the stack. */
 	li	t0, 1
 	amoswap.w.aqrl	t0, t0, (a1)
 	bnez	t0, 1f

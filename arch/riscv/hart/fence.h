@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fences that C cannot express. GCC 12's assembler needs to be told about those of the H
+/* Fences that C cannot express. GCC 12's assembler needs `.option arch` for those of the H
  * extension. */
 #ifndef ARCH_RISCV_HART_FENCE_H
 #define ARCH_RISCV_HART_FENCE_H
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #ifdef TALLY_DEBUG
-void hfence_done(bool gstage); /* core/debug/ledger.c: one was executed */
+void hfence_done(bool gstage); /* core/debug/ledger.c: records a fence */
 #else
 static inline void hfence_done(bool gstage)
 {
@@ -32,8 +32,8 @@ static inline void hfence_vvma_all(void)
 	hfence_done(false);
 }
 
-/* Fences all translations of HS itself on this hart, and orders stores to its tables before the
- * walks that follow. */
+/* Fences all translations of HS itself on this hart, and orders stores to its tables before all
+ * later walks. */
 static inline void sfence_vma_all(void)
 {
 	__asm__ volatile("sfence.vma zero, zero" ::: "memory");
@@ -47,49 +47,51 @@ static inline void fence_i(void)
 /*
  * For FENCE, accesses to device registers are input and output, and so are accesses to CSRs: a read
  * is input, a write is output (unprivileged manual, Zicsr, "CSR Access Ordering"). Memory accesses
- * are neither, and aq and rl order one of the two domains only ("Atomic Instructions"). So an order
- * between memory and devices or CSRs needs a fence.
+ * are neither, and aq and rl order only one of the two domains ("Atomic Instructions"). So ordering
+ * memory against devices or CSRs needs a fence.
  */
 
-/* Who sees the device or CSR write that follows also sees everything stored before. After an ECALL
- * this includes writes by the firmware. */
+/* Orders all earlier stores before the next device or CSR write. After an ECALL this includes
+ * stores by the firmware. */
 static inline void fence_memory_then_output(void)
 {
 	__asm__ volatile("fence w, o" ::: "memory");
 }
 
-/* Everything read or stored from here on comes after the device or CSR write. */
+/* Orders earlier device and CSR writes before all later memory accesses. */
 static inline void fence_output_then_memory(void)
 {
 	__asm__ volatile("fence o, rw" ::: "memory");
 }
 
-/* The device write that follows comes after all earlier accesses to devices and CSRs. */
+/* Orders all earlier accesses to devices and CSRs before the next device write. */
 static inline void fence_devices_then_output(void)
 {
 	__asm__ volatile("fence io, o" ::: "memory");
 }
 
-/* Accesses to devices and CSRs from here on come after all earlier ones: a function of PCI has its
- * registers in several places, and others wait for what is written to them. */
+/* Orders all earlier accesses to devices and CSRs before all later ones: the registers of a PCI
+ * function are in several places, and some accesses depend on earlier writes. */
 static inline void fence_devices(void)
 {
 	__asm__ volatile("fence io, io" ::: "memory");
 }
 
-/* Memory that a device wrote before it changed a register, which was read. */
+/* Orders the read of a device register before reads of memory that the device wrote before it
+ * changed that register. */
 static inline void fence_input_then_memory(void)
 {
 	__asm__ volatile("fence i, r" ::: "memory");
 }
 
-/* A device that sees the write that follows may overwrite what was read before. */
+/* Orders earlier reads of memory before the next device write, after which a device may overwrite
+ * that memory. */
 static inline void fence_reads_then_output(void)
 {
 	__asm__ volatile("fence r, o" ::: "memory");
 }
 
-/* Both ends of a lock that protects memory and devices. */
+/* Acquire and release of a lock that protects memory and devices. */
 static inline void fence_acquire_all(void)
 {
 	__asm__ volatile("fence r, iorw" ::: "memory");
@@ -102,9 +104,9 @@ static inline void fence_release_all(void)
 
 /*
  * Clears the load reservation of the hart. An SC of one context must not succeed because of an LR
- * of another one, and stores by this hart in between need not break the reservation. So a context
- * switch does an SC to a scratch word, which is 0 afterwards or unchanged (unprivileged manual,
- * Zalrsc).
+ * of another one, and this hart's own stores in between need not break the reservation. So a
+ * context switch executes an SC to a scratch word, which is 0 afterwards or unchanged (unprivileged
+ * manual, Zalrsc).
  */
 static inline void reservation_end(uint64_t *scratch)
 {

@@ -41,7 +41,7 @@ void gstage_map(struct gstage *gs, gpa_t gpa, hpa_t hpa, uint64_t size, gstage_a
 	}
 }
 
-/* Returns the table that an entry refers to, and makes it if there is none. */
+/* Returns the table that an entry refers to. If there is none, makes one. */
 static uint64_t *table_of(uint64_t *entry, uint64_t address, gstage_alloc_fn *alloc)
 {
 	if (*entry & PTE_R)
@@ -51,8 +51,8 @@ static uint64_t *table_of(uint64_t *entry, uint64_t address, gstage_alloc_fn *al
 	return (uint64_t *)(*entry >> PTE_PPN_SHIFT << 12);
 }
 
-/* In blocks where the guest's address permits. If it is a block's, the host's has to be one, too.
- */
+/* Uses blocks where the guest address is aligned to one. Then the host address must be aligned,
+ * too. */
 static void map_pages(struct gstage *gs, uint64_t gpa, uint64_t hpa, uint64_t size, uint64_t flags,
                       gstage_alloc_fn *alloc)
 {
@@ -98,8 +98,8 @@ uint64_t gstage_trial[GSTAGE_ROOT_SIZE / 8]
 
 uint32_t gstage_vmid_count(void)
 {
-	/* With MODE = Bare all other fields of hgatp must be 0 (privileged manual, hgatp). With
-	 * another MODE the hart may walk the table, so this one maps nothing. */
+	/* With MODE = Bare all other fields of hgatp must be 0 (privileged manual, hgatp). With any
+	 * other MODE the hart may walk the table, so this table maps nothing. */
 	csr_write(CSR_HGATP, HGATP_MODE_SV39X4 | HGATP_VMID_MASK << HGATP_VMID_SHIFT |
 	                         (uint64_t)gstage_trial / PAGE_SIZE);
 	uint64_t vmid = csr_read(CSR_HGATP) >> HGATP_VMID_SHIFT & HGATP_VMID_MASK;

@@ -14,15 +14,14 @@ struct gstage {
 };
 
 /* Returns `size` bytes of zeroed memory, aligned to size. Never fails: the boot code has checked
- * how much is needed. */
+ * the amount. */
 typedef void *gstage_alloc_fn(size_t size);
 
 void gstage_init(struct gstage *gs, uint32_t vmid, gstage_alloc_fn *alloc);
 
 /*
  * Maps guest memory as readable, writable and executable. gpa, hpa and size are multiples of
- * GSTAGE_BLOCK. Leaves of 1 GiB are used where both addresses permit. The range must not be mapped
- * yet.
+ * GSTAGE_BLOCK. Uses leaves of 1 GiB if both addresses permit. The range must not be mapped yet.
  */
 void gstage_map(struct gstage *gs, gpa_t gpa, hpa_t hpa, uint64_t size, gstage_alloc_fn *alloc);
 
@@ -33,8 +32,8 @@ void gstage_map(struct gstage *gs, gpa_t gpa, hpa_t hpa, uint64_t size, gstage_a
 void gstage_map_device(struct gstage *gs, uint64_t address, uint64_t size, gstage_alloc_fn *alloc);
 
 /*
- * Maps memory as readable, and writable if asked, but never executable. gpa and hpa are multiples
- * of GSTAGE_BLOCK, size is one of PAGE_SIZE. The pages must not be mapped yet.
+ * Maps memory as readable and optionally writable, but never executable. gpa and hpa are multiples
+ * of GSTAGE_BLOCK, size is a multiple of PAGE_SIZE. The pages must not be mapped yet.
  */
 void gstage_map_data(struct gstage *gs, gpa_t gpa, hpa_t hpa, uint64_t size, bool writable,
                      gstage_alloc_fn *alloc);
@@ -42,8 +41,8 @@ void gstage_map_data(struct gstage *gs, gpa_t gpa, hpa_t hpa, uint64_t size, boo
 /* Maps one page of registers at another address. The page must not be mapped yet. */
 void gstage_map_page(struct gstage *gs, gpa_t gpa, hpa_t hpa, gstage_alloc_fn *alloc);
 
-/* A root for what is tried at boot, one hart after the other. It maps nothing before and
- * afterwards. */
+/* A root table for trials at boot, used by one hart after the other. It maps nothing before and
+ * after a trial. */
 extern uint64_t gstage_trial[GSTAGE_ROOT_SIZE / 8];
 
 /* Returns the number of VMIDs of this hart, 1 (none) to 16384. At boot only, because it changes

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads guest memory as the resident guest's own instruction fetch would. */
+/* Reads guest memory with the rights of the resident guest's instruction fetch. */
 #ifndef ARCH_RISCV_HART_HLVX_H
 #define ARCH_RISCV_HART_HLVX_H
 

@@ -6,7 +6,7 @@
 #include "core/panic.h"
 
 #define PTE_V BIT(0)
-/* A hart may leave both to software (Svade), and nobody here looks at them. */
+/* Set, because a hart may leave both to software (Svade). HS never reads them. */
 #define PTE_AD        (BIT(6) | BIT(7))
 #define PTE_ACCESS    (HS_READ_WRITE | HS_EXECUTE)
 #define PTE_PPN_SHIFT 10
@@ -14,13 +14,13 @@
 #define SATP_SV39     8UL
 #define SATP_MODE     60
 
-/* Bits of an address that the entries of a level do not look at. */
+/* Returns the number of low address bits that a leaf of this level does not translate. */
 static uint32_t shift_of(uint32_t level)
 {
 	return 12 + LEVEL_BITS * level;
 }
 
-/* The upper half of virtual addresses is sign-extended, and stands for no physical one. */
+/* The upper half of the virtual addresses is sign-extended, and matches no physical address. */
 bool hs_map_reaches(const struct hs_map *map, uint64_t address)
 {
 	return !(address >> (shift_of(map->levels) - 1));
@@ -37,7 +37,7 @@ bool hs_map_init(struct hs_map *map, uint64_t last, hs_map_alloc_fn *alloc)
 	return true;
 }
 
-/* Returns the entry of this level for an address, and makes the tables above it. */
+/* Returns the entry of this level for an address. Makes the tables above it. */
 static uint64_t *entry(const struct hs_map *map, uint64_t address, uint32_t level,
                        hs_map_alloc_fn *alloc)
 {
@@ -60,14 +60,14 @@ void hs_map_add(struct hs_map *map, uint64_t address, uint64_t size, enum hs_acc
                 hs_map_alloc_fn *alloc)
 {
 	while (size) {
-		/* At most 1 GiB: no machine has use for larger ones. */
+		/* Leaves of at most 1 GiB: no machine needs larger ones. */
 		uint32_t level = 2;
 		uint64_t *pte;
 
 		while (address & (BIT(shift_of(level)) - 1) || size < BIT(shift_of(level)))
 			level--;
 		pte = entry(map, address, level, alloc);
-		/* And those behind it in its table, as far as nothing is mapped there. */
+		/* Also fills the following entries of this table, up to the first mapped one. */
 		do {
 			*pte++ = address / PAGE_SIZE << PTE_PPN_SHIFT | access | PTE_AD | PTE_V;
 			address += BIT(shift_of(level));
@@ -106,8 +106,8 @@ void hs_map_return(uint64_t satp)
 
 bool hs_map_use(const struct hs_map *map)
 {
-	/* The stores to the tables come before every walk, and nothing of an earlier map of the
-	 * firmware's or a boot loader's is used. */
+	/* Orders the stores to the tables before every walk, and drops translations of an earlier
+	 * map of the firmware or a boot loader. */
 	sfence_vma_all();
 	csr_write(CSR_SATP, map->satp);
 	sfence_vma_all();

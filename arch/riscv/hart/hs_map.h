@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The translation of HS itself: each address stands for itself, and has the permissions that HS
- * needs there, or is not mapped. Made once, at boot, with the mode that reaches all addresses with
- * the fewest levels, and used by all harts.
+ * The translation of HS itself: addresses are either mapped to themselves, with the permissions
+ * that HS needs there, or not mapped. Made once, at boot, with the mode that reaches all addresses
+ * with the fewest levels, and used by all harts.
  */
 #ifndef ARCH_RISCV_HART_HS_MAP_H
 #define ARCH_RISCV_HART_HS_MAP_H
@@ -26,25 +26,25 @@ struct hs_map {
 	uint64_t satp;
 };
 
-/* Begins a map of addresses up to `last`. Returns false if no mode reaches that far. */
+/* Begins a map of addresses up to `last`. Returns false if no mode reaches `last`. */
 bool hs_map_init(struct hs_map *map, uint64_t last, hs_map_alloc_fn *alloc);
 
-/* Whether it can map an address. */
+/* Whether the map can contain an address. */
 bool hs_map_reaches(const struct hs_map *map, uint64_t address);
 
-/* Maps whole pages. Larger leaves are used where they fit. What is mapped already panics. */
+/* Maps whole pages, with larger leaves where they fit. Panics if a page is already mapped. */
 void hs_map_add(struct hs_map *map, uint64_t address, uint64_t size, enum hs_access access,
                 hs_map_alloc_fn *alloc);
 
 /* Whether an address is mapped. */
 bool hs_map_has(const struct hs_map *map, uint64_t address);
 
-/* The calling hart translates nothing, until it returns to what it did before. */
+/* hs_map_leave() turns translation off on this hart, and returns satp for hs_map_return(). */
 uint64_t hs_map_leave(void);
 void hs_map_return(uint64_t satp);
 
-/* The calling hart uses the map from here on. Returns false if it does not have the mode; then
- * nothing has changed. */
+/* Makes the calling hart use the map. Returns false if the hart lacks the mode; then nothing has
+ * changed. */
 bool hs_map_use(const struct hs_map *map);
 
 #endif

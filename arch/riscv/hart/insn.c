@@ -51,8 +51,8 @@ static struct insn decode_system(uint32_t raw)
 	i.csr_op = (enum insn_csr_op)(funct3 & 3);
 	i.csr_imm = (funct3 & 4) != 0;
 	i.csr_src = (uint8_t)bits(raw, 19, 15);
-	/* Zicsr, table 6: the forms that do not read or do not write the CSR, and so have no side
-	 * effects of it. */
+	/* Zicsr, table 6: the forms that do not read or do not write the CSR, and so cause none of
+	 * its side effects. */
 	i.csr_reads = i.csr_op != INSN_CSR_RW || i.reg != 0;
 	i.csr_writes = i.csr_op == INSN_CSR_RW || i.csr_src != 0;
 	return i;
@@ -146,8 +146,8 @@ struct insn insn_decode(uint32_t raw)
 	}
 }
 
-/* Whether it is one of the four pseudoinstructions: read or write of a 32-bit or 64-bit page-table
- * entry. */
+/* Whether htinst is one of the four pseudoinstructions: read or write of a 32-bit or 64-bit
+ * page-table entry. */
 static bool is_pseudo(uint64_t htinst)
 {
 	return htinst == 0x2000 || htinst == 0x2020 || htinst == 0x3000 || htinst == 0x3020;

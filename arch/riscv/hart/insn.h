@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Decodes trapped instructions of a guest: integer loads and stores (to emulated devices), CSR
- * accesses and WFI, for RV64 with the compressed forms of C and Zcb. It has no side effects,
- * accepts any value, and may be called on any hart.
+ * accesses and WFI, for RV64 with the compressed forms of C and Zcb. The functions have no side
+ * effects, accept any value, and may be called on any hart.
  *
  * Floating-point, vector and atomic accesses are INSN_OTHER: a guest that uses them on a device
  * gets an exception.
@@ -57,9 +57,9 @@ struct insn insn_decode(uint32_t raw);
 struct insn insn_decode_htinst(uint64_t htinst);
 
 /*
- * The usual case without a structure: htinst is a transformed integer load, or store, whose address
- * is the one that faulted (insn_decode_htinst() with .addr_offset 0). The others are for such
- * values only.
+ * The usual case without a structure: htinst is a transformed integer load or store whose address
+ * is the faulting one (insn_decode_htinst() with .addr_offset 0). The other functions are only for
+ * such values.
  */
 #define INSN_COMPRESSED_BIT 2U /* 0: it was compressed, and the rest is its 32-bit equivalent */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether instret counts instructions. Without -icount, QEMU's instret is the host's time. */
+/* Whether instret counts instructions. Without -icount, QEMU's instret is its host's time. */
 #ifndef ARCH_RISCV_HART_INSTRET_H
 #define ARCH_RISCV_HART_INSTRET_H
 

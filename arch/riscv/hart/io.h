@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers of a device. Tests on a host have a device of their own instead. */
+/* Accesses to device registers. Host tests replace them with a simulated device. */
 #ifndef ARCH_RISCV_HART_IO_H
 #define ARCH_RISCV_HART_IO_H
 

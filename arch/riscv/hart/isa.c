@@ -93,8 +93,8 @@ uint64_t isa_list(const char *list, size_t len)
 	return bits;
 }
 
-/* Whether an extension of several letters begins, which may come without an underscore. Old trees
- * have "su" among the letters, for the modes S and U. */
+/* Whether the name of a multi-letter extension begins here, which is possible without an
+ * underscore. Old trees have "su" among the letters, for the modes S and U. */
 static bool begins_word(const char *isa, size_t len)
 {
 	char c = isa[0] | 0x20;
@@ -114,7 +114,7 @@ static size_t without_digits(const char *name, size_t len)
 	return len;
 }
 
-/* The length of a name without its version, "zicbom1p0". Version 1 may be "zicbom1". */
+/* Returns the length of a name without its version: "zicbom1p0". Version 1 may be "zicbom1". */
 static size_t without_version(const char *name, size_t len)
 {
 	size_t minor = without_digits(name, len);
@@ -154,7 +154,7 @@ size_t isa_guest(uint64_t host, bool sscofpmf, char *buf, size_t size, const cha
 	uint64_t guest = host & (~0UL << ISA_GUEST_FIRST);
 	size_t used = 0, n = 0;
 
-	/* henvcfg enables these for guests, or the guest's tree has their block sizes. */
+	/* Enabled for guests by henvcfg, or usable by the block sizes in the guest's tree. */
 	guest |=
 	    host & (BIT(ISA_SSAIA) | BIT(ISA_SSTC) | BIT(ISA_SVADU) | BIT(ISA_SVPBMT) | ISA_CBO);
 	if (sscofpmf)
@@ -168,7 +168,7 @@ size_t isa_guest(uint64_t host, bool sscofpmf, char *buf, size_t size, const cha
 		append(buf, size, &used, ext_names[ISA_V]);
 		names[n++] = ext_names[ISA_V];
 	}
-	/* Linux expects it in the list, and every hart has it. */
+	/* Linux requires it in the list, and every hart has it. */
 	append(buf, size, &used, "_zicsr");
 	names[n++] = "zicsr";
 	for (size_t e = 0; e < ISA_EXTENSIONS; e++) {

@@ -18,7 +18,7 @@ enum isa_ext {
 	ISA_ZICBOM,
 	ISA_ZICBOZ,
 	ISA_ZICBOP,
-	/* Guests have these unchanged: they have no state and no CSR, and Tally has nothing to do.
+	/* Guests have these unchanged: they have no state and no CSR, and need no work of Tally.
 	 * Zcb is left out because insn.c does not know its loads and stores, and Zkr because the
 	 * firmware controls its CSR. */
 	ISA_GUEST_FIRST,
@@ -67,16 +67,16 @@ enum isa_ext {
 
 #define ISA_CBO (BIT(ISA_ZICBOM) | BIT(ISA_ZICBOZ) | BIT(ISA_ZICBOP))
 
-/* The size of the longest string that isa_guest() writes. */
+/* Maximum size of a string that isa_guest() writes, in bytes. */
 #define ISA_TEXT_BYTES 512U
 
 const char *isa_name(enum isa_ext ext);
 
-/* Returns the bits of an extension name in the host tree, in upper or lower case: one, or those of
- * the extensions that the name stands for. 0: unknown name. */
+/* Returns the bits of an extension name in the host tree, in upper or lower case: one bit, or
+ * several if the name stands for several extensions; 0: unknown name. */
 uint64_t isa_bits(const char *name, size_t len);
 
-/* Returns the extensions in the strings of riscv,isa-extensions, of `len` bytes with their NULs. */
+/* Returns the extensions in the strings of riscv,isa-extensions: `len` bytes with their NULs. */
 uint64_t isa_list(const char *list, size_t len);
 
 /* Returns the extensions in a riscv,isa string ("rv64imafdch_zicntr_...") of at most len bytes. */
@@ -84,8 +84,8 @@ uint64_t isa_parse(const char *isa, size_t len);
 
 /*
  * Writes the riscv,isa string of a guest and its list of extension names, which are pointers into
- * buf or to constants. They have those extensions of `host` that guests can have, including V.
- * `names` has room for ISA_EXTENSIONS + 8 pointers. Returns their number.
+ * buf or to constants. Both contain the extensions of `host` that guests can have, including V.
+ * `names` has room for ISA_EXTENSIONS + 8 pointers. Returns the number of names.
  */
 size_t isa_guest(uint64_t host, bool sscofpmf, char *buf, size_t size, const char **names);
 

@@ -7,10 +7,10 @@
 #include "arch/riscv/hart/trap.h"
 #include "arch/riscv/hart/vs_state.h"
 
-/* The tries. Each is called under a trap_guard: the hart lacks the extension if an instruction
- * traps, or if the answer is false. */
+/* The trials. Each is called under a trap_guard: the hart lacks the extension if an instruction
+ * traps or the result is false. */
 
-/* The guard itself reads hstatus. Version 1.0 of H comes with henvcfg and senvcfg. */
+/* The guard itself reads hstatus. Version 1.0 of H includes henvcfg and senvcfg. */
 static bool try_h(const struct cbo_blocks *blocks)
 {
 	(void)blocks;
@@ -19,7 +19,7 @@ static bool try_h(const struct cbo_blocks *blocks)
 	return true;
 }
 
-/* All registers are saved to the memory of another trial, and loaded. */
+/* Saves all registers to memory that belongs to another trial, and loads them. */
 static bool try_v(const struct cbo_blocks *blocks)
 {
 	uint64_t csrs[4] = {0};
@@ -48,7 +48,7 @@ static bool try_ssaia(const struct cbo_blocks *blocks)
 	return true;
 }
 
-/* Bits whose extension is not there, or not open in menvcfg, stay 0. */
+/* Bits stay 0 if their extension is missing or not enabled in menvcfg. */
 static bool henvcfg_takes(uint64_t bits)
 {
 	csr_write(CSR_HENVCFG, bits);
@@ -75,7 +75,7 @@ static bool try_svpbmt(const struct cbo_blocks *blocks)
 	return henvcfg_takes(HENVCFG_PBMTE);
 }
 
-/* The index is the extension's number: H is the first, and all others rely on it. */
+/* The index is the number of the extension. H is first, because all others depend on it. */
 static bool (*const tries[ISA_GUEST_FIRST])(const struct cbo_blocks *blocks) = {
     [ISA_H] = try_h,           [ISA_V] = try_v,          [ISA_SSCOFPMF] = try_sscofpmf,
     [ISA_SSAIA] = try_ssaia,   [ISA_SSTC] = try_sstc,    [ISA_SVADU] = try_svadu,
@@ -88,7 +88,7 @@ const char *isa_kept(void)
 {
 	struct trap_guard guard;
 
-	/* Without H the guard itself traps, which isa_tried() tells. */
+	/* Without H the guard itself traps; isa_tried() reports that. */
 	trap_guard_begin(&guard);
 	if (trap_guard_end(&guard) != ~0UL)
 		return NULL;
@@ -127,7 +127,7 @@ uint64_t isa_tried(uint64_t promised, const struct cbo_blocks *blocks)
 		works = tries[ext](blocks);
 		if (trap_guard_end(&guard) == ~0UL && works)
 			continue;
-		/* With Smstateen it may be there and closed: hpm_init() says so. */
+		/* With Smstateen, AIA may be there but closed: hpm_init() reports that. */
 		if (ext != ISA_SSAIA || !vs_state_has_hstateen0())
 			isa &= ~BIT(ext);
 	}

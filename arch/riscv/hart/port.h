@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All that arch/ calls in rooms above it, which define these functions: the handlers of exits and
- * traps. They run in HS-mode on the hart's
- * own stack with interrupts off.
+ * All calls of arch/ to higher rooms, which define these functions: the handlers of exits and
+ * traps. They run in HS-mode on the hart's own stack with interrupts off.
  */
 #ifndef ARCH_RISCV_HART_PORT_H
 #define ARCH_RISCV_HART_PORT_H
@@ -10,15 +9,15 @@
 #include "arch/riscv/hart/context.h"
 #include "arch/riscv/hart/sbi.h"
 
-/* a0 is the low half, a1 the high half. For a structure of two longs, gcc would also reserve
- * stack. */
+/* a0 is the low half, a1 the high half. For a structure of two longs, gcc would reserve stack as
+ * well. */
 typedef unsigned __int128 vsbi_ret;
 
 /*
  * SBI calls of the resident vcpu are dispatched to the functions in ctx->calls by extension and
- * function; this one serves those that are unknown. a0 to a5 are the arguments of the call, a6 is
- * the function and a7 the extension. The return value goes into the guest's a0 and a1. If the hart
- * then has pending work, exit_long(ctx, ~EXIT_ECALL) is called next.
+ * function; this one serves unknown calls. a0 to a5 are the arguments of the call, a6 is the
+ * function and a7 the extension. The return value goes into the guest's a0 and a1. If the hart has
+ * pending work then, exit_long(ctx, ~EXIT_ECALL) is called next.
  */
 #define VSBI_SLOTS     32U
 #define VSBI_FUNCTIONS 15U
@@ -50,13 +49,12 @@ long mmio_store(uint64_t htinst);
  * called next. */
 void lcofi_fast(void);
 
-/* This stay of the context's vcpu is longer than ctx->hs_longest, which becomes so long; or stays
- * are noted, and so is this one (core/watch/stays.h). Called when it is accounted. */
+/* Called when a stay of the context's vcpu is accounted that is longer than ctx->hs_longest, which
+ * it updates, or that is to be recorded (core/watch/stays.h). */
 void stay_longest(struct guest_context *ctx, uint64_t why, uint64_t insns);
 
-/* Handles any other exit (scause), or the rest of one that left the fast path (~EXIT_*). It
- * enters the vcpu that runs next, and never returns, so nobody restores the registers that it
- * would save. */
+/* Handles any other exit (scause), or the rest of one that left the fast path (~EXIT_*). It enters
+ * the vcpu that runs next, and never returns, so it need not save registers. */
 _Noreturn void exit_long(struct guest_context *ctx, uint64_t scause);
 
 #ifdef TALLY_DEBUG
@@ -65,9 +63,9 @@ void check_exit(void);
 void check_entry(void);
 #endif
 
-/* Panic after an unexpected trap in HS, or where the function that returns to `from` has found its
- * frame overwritten. On the trap stack: sp was not to be trusted. It is that of hart 0 if sp was on
- * no hart's stack. */
+/* Panic after an unexpected trap in HS, or because the function that returns to `from` has found
+ * its frame overwritten. On the trap stack, because sp may be invalid; on that of hart 0 if sp was
+ * on no hart's stack. */
 _Noreturn void trap_in_hs(uint64_t scause, uint64_t sepc, uint64_t stval, uint64_t sp);
 _Noreturn void frame_overwritten(uint64_t from);
 
@@ -75,8 +73,8 @@ _Noreturn void frame_overwritten(uint64_t from);
  * Returns the counters for which the firmware has refused a start, a stop, or the requested filter
  * or OF bit since the last call. A counter that should run may stand still or count wrong. A
  * counter that should be stopped may run, but its value is right until HS-mode is left.
- * hpm_failed() is called when there are some; core/ then calls hpm_failures() before it enters a
- * guest.
+ * hpm_failed() is called when a counter was refused; core/ then calls hpm_failures() before it
+ * enters a guest.
  */
 void hpm_failed(void);
 

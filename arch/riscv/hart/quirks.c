@@ -14,7 +14,7 @@ void quirks_believe_qemu(void)
 	quirks.lcofi_delegates = true;
 }
 
-/* Returns the number of instructions between two reads of instret; only `insn` differs. */
+/* Returns the number of instructions between two reads of instret. Only `insn` varies. */
 #define COUNT_BEFORE_NOPS(insn)                                                                    \
 	({                                                                                         \
 		uint64_t first_, last_;                                                            \
@@ -61,7 +61,7 @@ bool quirk_vs_timer_pends(void)
 {
 	struct trap_guard guard;
 
-	/* Where the tree alone says nothing of Sstc this is enough. */
+	/* Sufficient if Sstc is missing only in the tree. */
 	trap_guard_begin(&guard);
 	csr_write(CSR_VSTIMECMP, ~0UL);
 	(void)trap_guard_end(&guard);
@@ -72,12 +72,12 @@ bool quirk_vs_timer_pends(void)
 void quirk_probe_unmask(void)
 {
 	const uint64_t lcofi = BIT(IRQ_LCOFI);
-	/* While any interrupt is pending, QEMU checks all of them at each instruction. It would not
-	 * do so for a guest. */
+	/* While any interrupt is pending, QEMU checks all of them at each instruction, which it
+	 * would not do for a guest. */
 	bool quiet = !csr_read(CSR_SIP);
 	bool at_once =
 	    quiet && vs_probe(0, lcofi, 0, lcofi, SSTATUS_SIE) && vs_probe(0, lcofi, 0, lcofi, 0);
-	/* According to the AIA, VTI may keep other interrupts from the guest. Then it is of no use
+	/* According to the AIA, VTI may block other interrupts of the guest. Then it cannot be used
 	 * here. */
 	bool others = vs_probe(BIT(IRQ_SSI), BIT(IRQ_VSSI), HVICTL_VTI, 0, SSTATUS_SIE);
 

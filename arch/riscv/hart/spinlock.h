@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lock order, outermost first: vm->devices or the lock of DMA (dma.h), then console or `aiming`
- * (external.c). None is held when a guest is entered or when vpmu/ is called. All other state
+ * (external.c). No lock is held when a guest is entered or when vpmu/ is called. All other state
  * belongs to one hart (see core/vcpu/vcpu.h).
  *
- * The console's lock protects the host's UART as well. Acquire and release in C order memory only,
- * so the fences are explicit and include devices (docs/memory-order.md, "Lock").
+ * The console's lock also protects the host's UART. Acquire and release in C order only memory, so
+ * the fences are explicit and include devices (docs/memory-order.md, "Lock").
  */
 #ifndef ARCH_RISCV_HART_SPINLOCK_H
 #define ARCH_RISCV_HART_SPINLOCK_H

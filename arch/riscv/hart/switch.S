@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From VS/VU into HS and back. This is the only code that handles a guest's registers.
+ * Switches from VS/VU into HS and back. This is the only code that handles a guest's registers.
  *
- * sscratch is the struct guest_context of the resident vcpu while a guest runs, and 0 in HS. This
- * is how the trap vector distinguishes a trap in HS from an exit.
+ * sscratch is the struct guest_context of the resident vcpu while a guest runs, and 0 in HS. So the
+ * trap vector can distinguish a trap in HS from an exit.
  *
- * An SBI call saves only what C may clobber and the guest must find unchanged. s0..s11, and gp and
- * t2..t6 (which no C code of Tally uses) stay in their registers, and a0 and a1 are the results of
- * the call. A trapped CSR read does the same, and writes its value into the register that it names;
- * so do a counter overflow and an access to an emulated device. Everything else takes the slow
- * path, which saves all registers and may enter another vcpu. While a vcpu is served, tp points to
- * its context.
+ * An SBI call saves only registers that C may clobber and that must not change for the guest.
+ * s0..s11, and gp and t2..t6 (which no C code of Tally uses) stay in their registers, and a0 and a1
+ * are the results of the call. A trapped CSR read does the same, and writes its value into the
+ * register that it names; so do a counter overflow and an access to an emulated device. All other
+ * exits take the slow path, which saves all registers and may enter another vcpu. While a vcpu is
+ * served, tp points to its context.
  */
 #include "arch/riscv/hart/csr.h"
 #include "asm_offsets.h"
 
 #define X(n) (CTX_X + 8 * (n))(tp)
 
-/* Accounts this stay, after an exit of this kind. Clobbers t0, t1, a2 and a4, and what C may
- * clobber except a0, a1 and a3 where it is the longest or noted: then it calls stay_longest(). */
+/* Accounts this stay, after an exit of this kind. Clobbers t0, t1, a2 and a4. If the stay is the
+ * longest one or is recorded, it calls stay_longest() and clobbers everything that C may clobber
+ * except a0, a1 and a3. */
 	.macro	account_stay exit
 	csrr	t0, CSR_INSTRET
 	ld	t1, CTX_ENTERED_HS(tp)
@@ -51,7 +52,7 @@ longest_\exit:
 	.endm
 
 /* make DEBUG=1: calls a function without arguments, and preserves everything that C may clobber.
- * Then t0 is the cause, as the following code expects it. */
+ * Afterwards t0 is the cause, as the following code expects it. */
 	.macro	check function
 #ifdef TALLY_DEBUG
 	sd	a0, X(10)
@@ -66,7 +67,7 @@ longest_\exit:
 	.endm
 
 /* 8 bytes of code for each register: loads it from the context (ld), or stores it there (sd),
- * unless it is one of those that the fast paths save. */
+ * unless the fast paths save it anyway. */
 	.macro	register_table op then
 	.option	push
 	.option	norvc
@@ -98,9 +99,9 @@ longest_\exit:
 	.endm
 
 	.text
-	/* The next two, which trap_keep() chooses, do what trap_vector does and something before:
-	 * nobody knows the callers at this exit yet. This one notes it in the hart's struct
-	 * noted_exit, and keeps s0 as well. */
+	/* The next two vectors, chosen by trap_keep(), work like trap_vector after an extra step:
+	 * they clear `callers`, which belong to an earlier exit. This one records the exit in the
+	 * hart's struct noted_exit, and keeps s0 as well. */
 	.balign	4
 	.globl	trap_vector_stays
 trap_vector_stays:
@@ -130,7 +131,7 @@ trap_vector_stays:
 	ld	s0, X(8)
 	j	1f
 
-	/* This one puts s0 into the context from the beginning. */
+	/* This vector only keeps s0, in the context. */
 	.balign	4
 	.globl	trap_vector_s0
 trap_vector_s0:
@@ -171,7 +172,7 @@ trap_vector:
 	csrr	t0, CSR_SEPC
 	addi	t0, t0, 4
 	csrw	CSR_SEPC, t0
-	/* vsbi_find(): the extension's id, then its functions. */
+	/* As in vsbi_find(): a slot is the extension's id, then its functions. */
 	ld	t1, CTX_CALLS(tp)
 	andi	t0, a7, ASM_VSBI_SLOTS - 1
 	slli	t0, t0, 7
@@ -222,7 +223,7 @@ no_ecall:
 	sd	a1, X(11)
 	addi	t0, t0, CAUSE_ECALL_VS - CAUSE_VIRTUAL_INSN
 	bnez	t0, no_csr
-	/* QEMU leaves it at 0 at WRS.NTO. */
+	/* stval is 0 for WRS.NTO on QEMU. */
 	csrr	a1, CSR_STVAL
 	beqz	a1, long_way
 	call	csr_read_fast
@@ -240,8 +241,8 @@ into_register:
 	register_table ld leave_fast
 
 no_read:
-	/* ASM_CSR_READ_PENDING less 8 times a register: the register has its value, but the hart
-	 * has other work. */
+	/* ASM_CSR_READ_PENDING less 8 times a register: the register has its new value, but the
+	 * hart has other work. */
 	addi	t0, a0, -ASM_CSR_READ_PENDING
 	bgtz	t0, long_way
 	li	a1, ~ASM_EXIT_CSR
@@ -254,7 +255,7 @@ into_register_first:
 	register_table ld save_the_rest
 
 no_csr:
-	/* Is it an overflow? The shift removes the interrupt bit from the cause. */
+	/* A counter overflow? The shift removes the interrupt bit from the cause. */
 	addi	t0, t0, CAUSE_VIRTUAL_INSN
 	bgez	t0, no_interrupt
 	slli	t0, t0, 1
@@ -269,8 +270,8 @@ no_csr:
 	j	leave_fast
 
 no_interrupt:
-	/* Is it an access to an emulated device? htinst names the register; if it is one that this
-	 * path does not save, a store puts it into the context first. */
+	/* An access to an emulated device? htinst names the register. If this path does not save
+	 * that register, a store puts it into the context first. */
 	addi	t0, t0, -CAUSE_LOAD_GUEST_PAGE
 	csrr	a0, CSR_HTINST
 	bnez	t0, no_load
@@ -380,9 +381,9 @@ enter_guest:
 	sret
 
 /*
- * A trap in HS: either a trap_guard expects it (skip the instruction, and store the cause in the
- * second of the two words at the lowest address of what the hart has for itself), or it is a bug of
- * Tally. The stack may have none left, so nothing is pushed. sscratch holds tp meanwhile.
+ * A trap in HS. Either a trap_guard expects it: then skip the instruction, and store the cause in
+ * the second of the two words at the lowest address of the hart's memory. Or it is a bug of Tally.
+ * The stack may be full, so nothing is pushed. sscratch holds tp meanwhile.
  */
 hs_trap:
 	lla	tp, _stacks_start
@@ -417,8 +418,8 @@ __stack_chk_fail:
 	mv	a0, ra
 	lla	a5, frame_overwritten
 
-/* Calls a5 on the trap stack of this hart, with its arguments in a0 to a3. A hart that is there for
- * the second time ends the machine without a word. */
+/* Calls a5 on the trap stack of this hart, with its arguments in a0 to a3. A hart that comes here a
+ * second time ends the machine without a message. */
 last_words:
 	lla	t0, _stacks_start
 	bltu	sp, t0, 1f

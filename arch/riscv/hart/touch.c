@@ -4,7 +4,7 @@
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/trap.h"
 
-/* Memory takes an AMO, which reads and writes at once: nobody's store in between is lost. */
+/* An AMO reads and writes memory in one step, so no store of another hart in between is lost. */
 bool touch(uint64_t address)
 {
 	struct trap_guard guard;
@@ -13,6 +13,6 @@ bool touch(uint64_t address)
 	trap_guard_begin(&guard);
 	__asm__ volatile("amoor.d zero, zero, (%0)" ::"r"(address) : "memory");
 	cause = trap_guard_end(&guard);
-	/* On a hart without H, which is not known yet, the guard itself traps before. */
+	/* If the hart lacks H, which is not known yet, the guard itself has trapped. */
 	return cause == ~0UL || cause == CAUSE_ILLEGAL_INSN;
 }

@@ -4,8 +4,8 @@
 
 #include "core/lib/types.h"
 
-/* Whether HS can read a word of memory and write it; it keeps its value. The address is a multiple
- * of 8. At boot only, where HS runs without translation. */
+/* Whether HS can read and write a word of memory; its value does not change. The address is a
+ * multiple of 8. Only at boot, while HS runs without translation. */
 bool touch(uint64_t address);
 
 #endif

@@ -2,7 +2,7 @@
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/trap.h"
 
-/* switch.S reads these words, which struct pcpu keeps free (core/hart/pcpu.h). */
+/* switch.S reads these words, which struct pcpu reserves (core/hart/pcpu.h). */
 static volatile uint64_t *guard_words(void)
 {
 	uint64_t sp;
@@ -24,7 +24,7 @@ void trap_guard_begin(struct trap_guard *guard)
 {
 	volatile uint64_t *words = guard_words();
 
-	/* First, because hstatus traps where there is no H (isa_trial.c). */
+	/* First, because reading hstatus traps without H (isa_trial.c). */
 	words[1] = ~0UL;
 	words[0] = 1;
 	guard->sepc = csr_read(CSR_SEPC);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What assembly offers to C code. */
+/* Functions of the assembly files for C code. */
 #ifndef ARCH_RISCV_HART_TRAP_H
 #define ARCH_RISCV_HART_TRAP_H
 
 #include "arch/riscv/hart/context.h"
 #include "arch/riscv/hart/sbi.h"
 
-/* The context of the resident vcpu; in the functions above and what they call only. It is used from
- * where it is, in tp. */
+/* The context of the resident vcpu, only in the functions of port.h and their callees. It stays in
+ * tp. */
 #ifdef __riscv
 static inline struct guest_context *this_context(void)
 {
@@ -18,9 +18,9 @@ static inline struct guest_context *this_context(void)
 }
 #endif
 
-/* Whether exits of this hart put s0 into ctx->x[] at once, without which it is there only when all
- * registers are: exit_long() and what follows it; and whether they are noted in the hart's struct
- * noted_exit. */
+/* Options of this hart's exits. s0: exits put s0 into ctx->x[] at once; otherwise it is there only
+ * when all registers are, in exit_long() and its callees. exit: exits are recorded in the hart's
+ * struct noted_exit. */
 void trap_keep(bool s0, bool exit);
 
 _Noreturn void enter_guest(struct guest_context *ctx);
@@ -29,8 +29,8 @@ void fp_save(uint64_t fp[33]);
 void fp_restore(const uint64_t fp[33]);
 void fp_exchange(uint64_t save[33], const uint64_t restore[33]);
 
-/* vector.S. Only if the hart has V, with sstatus.VS on: return the size of a register in bytes;
- * save and restore v0 to v31, in order, with vstart, vtype, vl and vcsr. */
+/* From vector.S, only if the hart has V, with sstatus.VS on. Return the size of a register in
+ * bytes; save and restore v0 to v31, in order, with vstart, vtype, vl and vcsr. */
 uint64_t vec_bytes(void);
 void vec_save(void *v, uint64_t csrs[4]);
 void vec_restore(const void *v, const uint64_t csrs[4]);

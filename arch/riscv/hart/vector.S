@@ -13,7 +13,7 @@ vec_bytes:
 
 /*
  * void vec_save(void *v, uint64_t csrs[4]): saves v0..v31, and vstart, vtype, vl, vcsr.
- * Whole-register moves ignore vtype, but begin at element vstart, so vstart must be 0 before.
+ * Whole-register moves ignore vtype, but begin at element vstart, so vstart must be 0 first.
  */
 	.globl	vec_save
 vec_save:

@@ -5,8 +5,8 @@
 	.option	norvc
 	.option	arch, +h
 	/* struct vs_end vs_run(uint64_t pc, uint64_t address, uint64_t vsatp, uint64_t hgatp): see
-	 * quirks.h. Translations are loaded in the order of a world switch. a1 is what the code
-	 * left there. */
+	 * quirks.h. Translations are loaded in the order of a world switch. a1 is returned as the
+	 * code left it. */
 	.globl	vs_run
 vs_run:
 	addi	t1, sp, -8
@@ -58,7 +58,7 @@ vs_scountovf_at:
 	csrr	a1, CSR_SCOUNTOVF
 	ecall
 
-	/* For quirk_probe_wfi_pc(). link.ld makes the first of these the last word of a page. */
+	/* For quirk_probe_wfi_pc(). link.ld makes the first instruction the last word of a page. */
 	.section .page_end, "ax"
 	.globl	vs_wfi_at
 vs_wfi_at:

@@ -12,8 +12,8 @@ void vs_state_reset(struct vs_state *vs, uint64_t pc)
 	    .sstatus = 2UL << 32 | SSTATUS_SPP | SSTATUS_SPIE, /* UXL = 64 */
 	    .hstatus = HSTATUS_VSXL_64 | HSTATUS_SPV | HSTATUS_SPVP | HSTATUS_VTW,
 	    .vsstatus = 2UL << 32, /* UXL = 64 */
-	    /* The value that firmware leaves. Linux sets it only if it finds a PMU, and its
-	     * processes read the time themselves. */
+	    /* The value that firmware leaves. Linux sets it only if it finds a PMU, but its
+	     * processes always read time themselves. */
 	    .scounteren = BIT(CSR_TIME - CSR_CYCLE),
 	    .vstimecmp = ~0UL,
 	};
@@ -100,9 +100,9 @@ void vs_state_clear_records(void)
 }
 
 /*
- * With Smstateen: closes all state that a guest might change and that Tally does not switch,
- * whatever the firmware has left open (jvt, sstateen0, scontext, sctrstatus). senvcfg is switched,
- * and so are vsiselect and the guest interrupt file, by hstatus.VGEIN.
+ * With Smstateen: closes all state that a guest could change and that Tally does not switch, even
+ * if the firmware has left it open (jvt, sstateen0, scontext, sctrstatus). senvcfg is switched, and
+ * so are vsiselect and, by hstatus.VGEIN, the guest interrupt file.
  */
 static void close_other_state(bool aia)
 {
@@ -137,7 +137,7 @@ void vs_state_init_hart(uint64_t isa, bool aia)
 		henvcfg |= HENVCFG_PBMTE;
 	if (isa & BIT(ISA_ZICBOZ))
 		henvcfg |= HENVCFG_CBZE;
-	/* A guest's cbo.inval flushes. If it invalidated, it could bring back data of another VM
+	/* A guest's cbo.inval only flushes. A real invalidation could bring back data of another VM
 	 * that was overwritten when the memory was cleared. */
 	if (isa & BIT(ISA_ZICBOM))
 		henvcfg |= HENVCFG_CBCFE | HENVCFG_CBIE_FLUSH;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CSRs of a vcpu, which are saved here while it is not resident. */
+/* The CSRs of a vcpu, saved here while it is not resident. */
 #ifndef ARCH_RISCV_HART_VS_STATE_H
 #define ARCH_RISCV_HART_VS_STATE_H
 
@@ -9,19 +9,19 @@
 struct vs_state {
 	/* The guest's pc and privilege mode. While resident, they are in the CSRs. */
 	uint64_t sepc, sstatus;
-	/* Only HS changes it. What it says about the last trap is not needed after a world
+	/* Changed only by HS. Its fields about the last trap are not needed after a world
 	 * switch. */
 	uint64_t hstatus;
 	/* The VS CSRs. */
 	uint64_t vsstatus, vsie, vstvec, vsscratch, vsepc, vscause, vstval, vsatp;
-	/* On harts that have indirect CSRs it does not trap in any guest. What it selects is there
-	 * only for guests with an interrupt file. */
+	/* On harts with indirect CSRs it does not trap in any guest. The registers that it selects
+	 * exist only for guests with an interrupt file. */
 	uint64_t vsiselect;
-	/* HS has no CSRs of its own for these. They hold the guest's values while it runs. */
+	/* HS has no separate CSRs for these. They hold the guest's values while the guest runs. */
 	uint64_t scounteren, senvcfg;
 	/* Virtual interrupts: VSSIP, VSTIP, VSEIP and LCOFIP, with the layout of hvip. */
 	uint64_t hvip;
-	/* Timer compare value in guest time. Only with Sstc; otherwise see struct vcpu. */
+	/* Timer compare value in guest time, with Sstc only; otherwise see struct vcpu. */
 	uint64_t vstimecmp;
 };
 
@@ -33,29 +33,29 @@ void vs_state_reset(struct vs_state *vs, uint64_t pc);
 /* The optional parts of the VS CSRs that this hart has. */
 struct vs_has {
 	bool sstc, vsiselect;
-	/* Ssctr, with no Smstateen to keep guests from it. Guests are not told of it. */
+	/* Ssctr that no Smstateen can close. Guests are not offered it. */
 	bool records;
 };
 
-/* vs is far from the start of its vcpu. This makes the compiler keep its address in a register. */
+/* vs is far from the start of its vcpu: this makes the compiler keep its address in a register. */
 #define vs_state_keep(vs) __asm__("" : "+r"(vs))
 
 void vs_state_load(const struct vs_state *vs, const struct vs_has *has);
 void vs_state_put(struct vs_state *vs, const struct vs_has *has);
 
-/* Whether the hart has vsiselect. At boot. */
+/* Whether the hart has vsiselect; whether it has Ssctr that no Smstateen can close. At boot. */
 bool vs_state_probe_vsiselect(void);
 
 bool vs_state_probe_records(void);
 
-/* With vs_has.records: clears the records of jumps, so that the next guest does not see them. */
+/* With vs_has.records: clears the branch records, so that the next guest does not see them. */
 void vs_state_clear_records(void);
 
 /* Sets up what guests may do without an exit, and nothing else. Once per hart. `isa` is BIT(enum
- * isa_ext), as probed. aia: guests may have registers of the AIA, with an interrupt file. */
+ * isa_ext), as probed. aia: guests with an interrupt file may use AIA registers. */
 void vs_state_init_hart(uint64_t isa, bool aia);
 
-/* Whether they can then. */
+/* Whether the hart lets guests use AIA registers after that. */
 bool vs_state_opens_aia(void);
 
 /* Whether the hart has Smstateen, and the firmware has opened hstateen0. */

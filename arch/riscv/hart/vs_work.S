@@ -25,7 +25,7 @@ vs_work:
 	csrs	CSR_SSTATUS, t1
 	beqz	a0, 1f
 	csrc	CSR_SSTATUS, t1
-	/* A page of Tally that is neither this one nor the stack's. */
+	/* A page of Tally that is neither this one nor that of the stack. */
 1:	la	t1, work
 	lui	a0, 1
 	add	a0, a0, t1
@@ -39,7 +39,7 @@ work:
 	j	1f
 1:	j	1f
 1:	lb	a0, 0(a0)
-	/* Below the stack, where nobody has anything: no interrupt is taken meanwhile. */
+	/* Unused memory below the stack: no interrupt is taken meanwhile. */
 	sd	a0, -8(sp)
 	nop
 	nop

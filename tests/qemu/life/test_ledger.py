@@ -117,10 +117,11 @@ def test_one_that_is_not_whole_is_refused(tmp_path, whole):
 # What a source then has instead, and what the ledger says.
 PUT_BACK = {
     "no fence between two vcpus": (
-        "core/vcpu/vcpu.c", "if (*last == vcpu)",
+        "core/sched/world_switch.c", "if (*last == vcpu)",
         "if (__builtin_expect(*last && *last != pcpu, 0))", "translations of vcpu"),
     "no exchange of registers": (
-        "core/vcpu/vcpu.c", "vcpu_registers_load(pcpu, vcpu);", ";", "the FP registers of vcpu"),
+        "core/sched/world_switch.c", "vcpu_registers_load(pcpu, vcpu);", ";",
+        "the FP registers of vcpu"),
     "vectors stay": (
         "core/vcpu/vcpu_registers.c", "vec_restore(to->vec->v, to->vec->csrs);", "(void)to;",
         "the vector registers of vcpu"),

@@ -301,7 +301,7 @@ def dearer(tmp_path_factory):
             shutil.copy(harness.ROOT / name, root / name)
     (root / "build").mkdir()
     (root / "build/guest").symlink_to(os.path.realpath(harness.GUEST))
-    file = root / "core/vcpu/vcpu.c"
+    file = root / "core/sched/world_switch.c"
     text = file.read_text(encoding="utf-8")
     begin = "void vcpu_put(struct pcpu *pcpu, struct vcpu *vcpu)\n{\n"
     assert text.count(begin) == 1

@@ -122,13 +122,19 @@ static bool move(struct vpmu *v, hctr_t from, hctr_t to)
 enum vpmu_room vpmu_make_room(struct vpmu *v, uint64_t hctrs, uint64_t droppable)
 {
 	struct path path;
+	uint64_t flagged;
 	uint32_t i;
 
 	/* If one of the hctrs has room already, the hardware has refused it. */
 	if (!find_path(v, hctrs, droppable, &path) || path.n == 1)
 		return VPMU_NO_ROOM;
 	/* No overflow may be pending while the port works. */
-	vpmu_apply(v, vpmu_take_overflows(v), 0, 0);
+	flagged = vpmu_take_overflows(v);
+	vpmu_apply(v, flagged, 0, 0);
+	/* If the hardware refuses to start one of them again, its value must not move: the vPMU is
+	 * told first. */
+	if (flagged != 0 && !v->policy.cheap_moves)
+		return VPMU_MORE_ROOM;
 	for (i = 0; i + 1 < path.n; i++) {
 		hctr_t from = {path.hctr[i + 1]};
 		bool runs = (v->active & bit64(from.idx)) != 0;

@@ -33,8 +33,10 @@ static struct sbi_ret ask(unsigned long mask, unsigned long flags, uint64_t data
 	struct sbi_ret ret;
 
 	ret = vpmu_counter_config_matching(&vpmu, 0, mask, flags, RAW, data);
-	for (*calls = 1; ret.error == VPMU_AGAIN; ++*calls)
+	for (*calls = 1; ret.error == VPMU_AGAIN; ++*calls) {
+		stub_settle();
 		ret = vpmu_config_goes_on(&vpmu, 0, mask, flags, RAW, data);
+	}
 	return ret;
 }
 
@@ -144,6 +146,29 @@ static void test_a_counter_lost_in_a_move(void **state)
 	assert_int_equal(start(1 << 3, INIT, 7), SBI_SUCCESS);
 	stub_count_raw(1, 8);
 	assert_int_equal(guest_read(3), 15);
+}
+
+/* An overflow that is found before the move starts the event again, and the hart refuses that: its
+ * counters are lost. They must not move with what the hart's counter has instead of their count. */
+static void test_a_counter_lost_before_a_move(void **state)
+{
+	(void)state;
+	set_up(false);
+	stub.raw_hctrs[1] = 0x18;
+	stub.raw_hctrs[2] = 0x08;
+	assert_int_equal(ask_for(1 << 3, 1), 3);
+	assert_int_equal(ask_for(1 << 6, 1), 6);
+	assert_int_equal(start(1 << 3, INIT, 1000), SBI_SUCCESS);
+	assert_int_equal(start(1 << 6, INIT, (uint64_t)-3), SBI_SUCCESS);
+	stub_count_raw(1, 5);
+	assert_true(stub.pending);
+	stub.fail_start = 1 << 3;
+	assert_int_equal(ask_for(1 << 5, 2), 5);
+	stub_settle();
+	assert_true(guest_read_is_illegal(3));
+	assert_true(guest_read_is_illegal(6));
+	assert_int_equal(stub.lcofis, 1);
+	assert_int_equal(vpmu_scountovf(&vpmu), 1 << 6);
 }
 
 /* Which of the hart's counters count a read is noted for each counter, and not for one that has
@@ -505,6 +530,7 @@ int test_vpmu_room(void)
 	    cmocka_unit_test(test_an_armed_event_moves),
 	    cmocka_unit_test(test_a_wrap_before_a_move),
 	    cmocka_unit_test(test_a_counter_lost_in_a_move),
+	    cmocka_unit_test(test_a_counter_lost_before_a_move),
 	    cmocka_unit_test(test_a_noted_read),
 	    cmocka_unit_test(test_a_chain),
 	    cmocka_unit_test(test_no_moves),

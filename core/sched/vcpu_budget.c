@@ -6,6 +6,7 @@
 #include "core/pmu/port.h"
 #include "core/sched/sched.h"
 #include "core/sched/windows.h"
+#include "core/vcpu/hpm_failures.h"
 #include "core/vcpu/vm.h"
 #include "vpmu/budget.h"
 
@@ -53,9 +54,12 @@ static void renew(struct vcpu *vcpu, uint64_t now)
 		b->over_most = over;
 	b->period_end += ((now - b->period_end) / b->period + 1) * b->period;
 	b->spent = false;
-	if (over)
-		(void)vpmu_budget_set(&vcpu->pmu, resident,
-		                      over < b->count ? (int64_t)(b->count - over) : 1);
+	if (!over)
+		return;
+	if (resident)
+		hpm_failures_settle(vcpu);
+	(void)vpmu_budget_set(&vcpu->pmu, resident,
+	                      over < b->count ? (int64_t)(b->count - over) : 1);
 }
 
 /* Ends the throttled time at `now`. */

@@ -65,6 +65,8 @@ void vcpu_load(struct pcpu *pcpu, struct vcpu *vcpu)
 	if (vcpu->fw.at_switches)
 		observed_comes(vcpu);
 	hart_flags_load(pcpu, vcpu);
+	/* The hart may do more for it than enter its guest: serve requests, and long calls. */
+	hpm_failures_settle_on(pcpu, vcpu);
 	ledger_resident(LEDGER_COMES, vcpu);
 }
 
@@ -72,7 +74,9 @@ void vcpu_put(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	CHECK(pcpu == this_pcpu() && vcpu->home == pcpu && vcpu_is_current(vcpu));
 	ledger_resident(LEDGER_GOES, vcpu);
-	/* Counters come first: their overflows must be found while they belong to this vcpu. */
+	/* Counters come first: their overflows must be found while they belong to this vcpu. Those
+	 * whose start was refused in this stay are not read, or a wrong count would be kept. */
+	hpm_failures_settle_on(pcpu, vcpu);
 	vpmu_save(&vcpu->pmu);
 	hpm_failures_settle_on(pcpu, vcpu);
 	if (vcpu->fw.at_switches)

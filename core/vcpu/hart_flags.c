@@ -51,8 +51,6 @@ void hart_flags_show(struct vcpu *vcpu, bool make)
 
 bool hart_flags_slice(struct vcpu *vcpu)
 {
-	/* First, because making an OF bit reads a counter that should be running. */
-	hpm_failures_settle(vcpu);
 	if (pcpu_may_begin(vcpu->home))
 		hart_flags_show(vcpu, true);
 	hpm_failures_settle(vcpu);

@@ -2,6 +2,7 @@
 #include "core/vcpu/long_call.h"
 
 #include "core/vcpu/hart_flags.h"
+#include "core/vcpu/hpm_failures.h"
 #include "core/vcpu/stay.h"
 #include "core/vcpu/vcpu.h"
 
@@ -17,6 +18,8 @@ __attribute__((noinline)) void long_call_slice(struct pcpu *pcpu, struct vcpu *v
 	pcpu_account_stay(pcpu);
 	pcpu->stay_of = vcpu;
 	pcpu->stay_why = EXIT_ECALL;
+	/* What came before may have started counters, and the slice may read them. */
+	hpm_failures_settle_on(pcpu, vcpu);
 	if (!vcpu->call.slice(vcpu)) {
 		vcpu->call.slice = NULL;
 		hart_flags_begin_slices(vcpu);

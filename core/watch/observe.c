@@ -3,6 +3,7 @@
 
 #include "arch/riscv/hart/csr.h"
 #include "core/hart/platform.h"
+#include "core/vcpu/hpm_failures.h"
 #include "core/vcpu/vm.h"
 #include "core/watch/account.h"
 #include "core/watch/stays.h"
@@ -102,6 +103,13 @@ static const char *no_samples(const struct vcpu *vcpu, const struct observed_eve
 	return NULL;
 }
 
+/* After what may have started counters of the vcpu, before they are read. */
+static void settle(struct vcpu *vcpu)
+{
+	if (vcpu_is_current(vcpu))
+		hpm_failures_settle(vcpu);
+}
+
 void vcpu_take_samples(struct vcpu *vcpu)
 {
 	bool samples = false;
@@ -111,15 +119,19 @@ void vcpu_take_samples(struct vcpu *vcpu)
 		    vcpu->observers.observer[n].number && vcpu->observers.observer[n].event.period;
 	if (samples && vcpu_is_current(vcpu))
 		vpmu_overflow(&vcpu->pmu);
+	settle(vcpu);
 }
 
 static const char *begin_hw(struct vcpu *vcpu, uint32_t n, const struct observed_event *event)
 {
 	const char *why = event->period ? no_samples(vcpu, event) : NULL;
 
-	return why ? why
-	           : refusals[vpmu_observe(&vcpu->pmu, vcpu_is_current(vcpu), n, event->event_idx,
-	                                   event->data, event->flags, event->period)];
+	if (why)
+		return why;
+	why = refusals[vpmu_observe(&vcpu->pmu, vcpu_is_current(vcpu), n, event->event_idx,
+	                            event->data, event->flags, event->period)];
+	settle(vcpu);
+	return why;
 }
 
 /* Sets the ticks from one sample to the next; the first ones begin now. */
@@ -227,6 +239,7 @@ void observer_end(struct vcpu *vcpu, uint32_t n)
 		fw_watch(vcpu);
 	else
 		vpmu_unobserve(&vcpu->pmu, vcpu_is_current(vcpu), n);
+	settle(vcpu);
 }
 
 void vcpu_end_observers(struct vcpu *vcpu)

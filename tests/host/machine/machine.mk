@@ -18,7 +18,8 @@ CORE_CFLAGS := -iquote tests/host/machine/hart -iquote tests/host/device -DTALLY
 	-D_DEFAULT_SOURCE -include tests/host/machine/interleave.h
 # Its RAM is where a VM can have RAM at the same address: above the VM's own devices, and in reach
 # of Sv39x4. Where ASan runs, static data can be below 2^31 only. Tally's image is in front of it.
-CORE_LDFLAGS := -no-pie -Wl,-Ttext-segment=0x20000000 -Wl,--defsym=_image_start=platform
+CORE_LDFLAGS := -no-pie -Wl,-Ttext-segment=0x20000000 -Wl,--defsym=_image_start=platform \
+	-Wl,--wrap=vpmu_port_read
 CORE_OBJ := $(CORE_SRC:%=$(B)/host/machine/%.o) $(CORE_MACHINE_SRC:%=$(B)/host/machine/%.o)
 
 $(B)/host/machine/%.c.o: %.c | setup

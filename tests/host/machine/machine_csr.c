@@ -8,6 +8,7 @@
 #include "arch/riscv/hart/hlvx.h"
 #include "arch/riscv/hart/trap.h"
 #include "tests/host/machine/machine.h"
+#include "vpmu/port.h"
 
 /* --- counters ------------------------------------------------------------------------ */
 
@@ -40,6 +41,18 @@ static uint64_t flags_of(const struct machine_hart *h)
 uint64_t hpm_read(uint32_t hctr)
 {
 	return machine_hart()->counters[hctr].value;
+}
+
+/* The vPMU's own read (machine.mk has --wrap). A counter whose stop has failed still runs, and may
+ * be read. One whose start has failed may have any value. */
+uint64_t __real_vpmu_port_read(hctr_t hctr);
+uint64_t __wrap_vpmu_port_read(hctr_t hctr);
+
+uint64_t __wrap_vpmu_port_read(hctr_t hctr)
+{
+	if (this_pcpu()->hpm.failed >> hctr.idx & 1 && !machine_hart()->counters[hctr.idx].runs)
+		machine_differs("counter %u is read, and its start has failed", hctr.idx);
+	return __real_vpmu_port_read(hctr);
 }
 
 static struct machine_counter *selected(struct machine_hart *h)

@@ -168,17 +168,27 @@ static bool has_uncounted(const struct vm_config *vm, const struct vm_limits *li
 	return limits->host_tree && !limits->hctrs && vm->pmu_counters == VM_ALL_COUNTERS;
 }
 
-static const char *counters_of(const struct vm_config *vm, const struct vm_limits *limits)
+/* Why there are none: a line below says it of the hart. */
+static const char *counters_of(const struct vm_tree *tree, const struct vm_config *vm,
+                               const struct vm_limits *limits)
 {
-	if (has_uncounted(vm, limits))
-		return "as boot counts them";
-	return vm->pmu_counters ? set_list(vm->pmu_counters, true) : "none";
+	if (!vm->pmu_counters)
+		return "none, because pmu-counters is empty";
+	if (pmu_uncounted((uint32_t)(vm - tree->vms)))
+		return "none";
+	return has_uncounted(vm, limits) ? "as boot counts them"
+	                                 : set_list(vm->pmu_counters, false);
+}
+
+static const char *json_counters_of(const struct vm_tree *tree, const struct vm_config *vm)
+{
+	return pmu_uncounted((uint32_t)(vm - tree->vms)) ? "" : set_list(vm->pmu_counters, true);
 }
 
 static void print_pmu(const struct vm_tree *tree, const struct vm_config *vm,
                       const struct vm_limits *limits)
 {
-	printf("  pmu       counters %s; reads %s", counters_of(vm, limits),
+	printf("  pmu       counters %s; reads %s", counters_of(tree, vm, limits),
 	       vm->pmu_trap_reads ? "trap" : "direct");
 	if (vm->pmu_snapshot)
 		printf("; snapshot");
@@ -215,7 +225,7 @@ static void print_selectors(const struct selectors *s)
 	for (uint32_t i = 0; i < s->n_runs; i++)
 		printf("  events    0x%" PRIx32 " to 0x%" PRIx32 " of 0x%" PRIx64 ": counters %s\n",
 		       s->runs[i].first, s->runs[i].last, s->runs[i].base,
-		       set_list(s->runs[i].hctrs, true));
+		       set_list(s->runs[i].hctrs, false));
 }
 
 static const char *restart_name(const struct vm_config *vm)
@@ -266,6 +276,8 @@ static void print_aia(const struct vm_config *vm, const struct vm_limits *limits
 static void print_vm(const struct vm_tree *tree, const struct vm_config *vm,
                      const struct vm_limits *limits)
 {
+	char id[ID_BYTES];
+
 	printf("%s\n  memory    %s\n", vm->name, human(vm->memory));
 	for (uint32_t i = 0; i < vm->n_pieces; i++)
 		printf("  memory-at 0x%" PRIx64 ": %s\n", vm->pieces[i].base,
@@ -274,12 +286,18 @@ static void print_vm(const struct vm_tree *tree, const struct vm_config *vm,
 		print_places(vm);
 	print_shared(tree, vm);
 	for (uint32_t i = 0; i < vm->n_vcpus; i++) {
-		printf("  vcpu%" PRIu32 "     hart %s", i,
-		       hart_list(&limits->harts, vm->vcpus[i].harts, true));
-		if (vm->vcpus[i].harts & (vm->vcpus[i].harts - 1))
-			printf(", begins on %" PRIu32, limits->harts.ids[vm->vcpus[i].first_hart]);
+		bool several = vm->vcpus[i].harts & (vm->vcpus[i].harts - 1);
+
+		printf("  vcpu%" PRIu32 "     hart%s %s", i, several ? "s" : "",
+		       hart_list(&limits->harts, vm->vcpus[i].harts, false));
+		if (several)
+			printf("; begins on %s",
+			       id_text(limits->harts.ids[vm->vcpus[i].first_hart], id));
 		putchar('\n');
 	}
+	/* With --harts they are none of the tree's. */
+	if (limits->differ)
+		print_lacks(limits->host_tree, vm, &limits->harts);
 	printf("  kernel    %s at 0x%" PRIx64 ": %s, %s once running\n",
 	       vm->kernel_is_image ? "Image" : "raw", vm->ram_base + vm->kernel_offset,
 	       human(vm->kernel.size), human(vm->kernel_span));
@@ -337,10 +355,10 @@ static void print_json_string(const char *s)
 static void print_json_pmu(const struct vm_tree *tree, const struct vm_config *vm,
                            const struct vm_limits *limits)
 {
-	if (has_uncounted(vm, limits))
+	if (has_uncounted(vm, limits) && !pmu_uncounted((uint32_t)(vm - tree->vms)))
 		printf("{\"counters\":null");
 	else
-		printf("{\"counters\":[%s]", set_list(vm->pmu_counters, false));
+		printf("{\"counters\":[%s]", json_counters_of(tree, vm));
 	printf(",\"reads\":\"%s\",\"snapshot\":%s,\"freeze\":\"%s\","
 	       "\"idle_cycles\":%s,\"overflow\":%s,\"overflow_limit\":%u,\"at_boot\":",
 	       vm->pmu_trap_reads ? "trap" : "direct", vm->pmu_snapshot ? "true" : "false",
@@ -394,9 +412,12 @@ static void print_json_vm(const struct vm_tree *tree, const struct vm_config *vm
 	printf("\"vcpus\":[");
 	for (uint32_t i = 0; i < vm->n_vcpus; i++)
 		printf("%s{\"harts\":[%s],\"first\":%" PRIu32 "}", i ? "," : "",
-		       hart_list(&limits->harts, vm->vcpus[i].harts, false),
+		       hart_list(&limits->harts, vm->vcpus[i].harts, true),
 		       limits->harts.ids[vm->vcpus[i].first_hart]);
-	printf("],\"kernel\":{\"image\":%s,\"offset\":%" PRIu64 ",\"size\":%" PRIu64
+	printf("],");
+	if (limits->differ)
+		print_json_lacks(limits->host_tree, vm, &limits->harts);
+	printf("\"kernel\":{\"image\":%s,\"offset\":%" PRIu64 ",\"size\":%" PRIu64
 	       ",\"span\":%" PRIu64 "},\"initrd\":",
 	       vm->kernel_is_image ? "true" : "false", vm->kernel_offset, vm->kernel.size,
 	       vm->kernel_span);
@@ -624,12 +645,11 @@ static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 	return limits;
 }
 
-/* Whether a VM tree has a node /pmu. What is wrong with the tree is told later. */
-static bool has_table(const void *blob, size_t size)
+/* Whether a VM tree can be read at all. What is wrong with it is told later. */
+static bool is_sound(const void *blob, size_t size)
 {
 	return size >= sizeof(struct fdt_header) && !fdt_check_header(blob) &&
-	       fdt_totalsize(blob) <= size && !fdt_check_full(blob, size) &&
-	       fdt_subnode_offset(blob, 0, "pmu") >= 0;
+	       fdt_totalsize(blob) <= size && !fdt_check_full(blob, size);
 }
 
 int main(int argc, char **argv)
@@ -640,12 +660,16 @@ int main(int argc, char **argv)
 	struct vm_refusal why;
 	size_t size;
 	void *blob;
-	bool accepted;
+	bool sound, accepted;
 
 	parse_options(argc, argv, &o);
 	blob = read_file(o.file, &size);
 	limits = limits_of(&o, size);
-	pmu_harts(&limits, has_table(blob, size));
+	sound = is_sound(blob, size);
+	pmu_harts(&limits, sound && fdt_subnode_offset(blob, 0, "pmu") >= 0);
+	/* What the host's /pmu lacks, boot may find. */
+	if (sound && limits.host_tree && limits.hctrs && o.counters == NOT_COUNTED)
+		limits.hctrs |= pmu_asked(blob);
 	accepted = vm_config_parse(blob, size, &limits, &tree, &why);
 	if (accepted)
 		pmu_prepare(&tree);

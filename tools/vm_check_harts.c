@@ -10,6 +10,7 @@
 #include "arch/riscv/hart/isa.h"
 #include "core/host/host_cpus.h"
 #include "tools/vm_check_host.h"
+#include "tools/vm_check_text.h"
 
 enum use { USED, DISABLED, WITHOUT_H, NOT_NAMED, TOO_MANY };
 
@@ -58,10 +59,14 @@ static bool next(struct host_cpu *cpu, struct judged *judged)
 	return true;
 }
 
+static bool same_blocks(const struct host_hart *a, const struct host_hart *b)
+{
+	return a->zicbom == b->zicbom && a->zicboz == b->zicboz && a->zicbop == b->zicbop;
+}
+
 static bool same_extensions(const struct host_hart *a, const struct host_hart *b)
 {
-	return a->isa == b->isa && a->zicbom == b->zicbom && a->zicboz == b->zicboz &&
-	       a->zicbop == b->zicbop;
+	return a->isa == b->isa && same_blocks(a, b);
 }
 
 /* Of harts that are not used the reason is the kind. */
@@ -83,12 +88,22 @@ static bool begins_group(const void *tree, const struct judged *judged)
 	return true;
 }
 
+static void print_last(uint64_t first, uint64_t last)
+{
+	const char *end = range_end(first, last);
+	char text[ID_BYTES];
+
+	if (end)
+		printf("%s%s", end, id_text(last, text));
+}
+
 /* Prints numbers as "0 to 7, 9". Returns how many there are. */
 static uint32_t print_ids(const void *tree, const struct judged *like)
 {
 	struct host_cpu cpu = host_cpus(tree);
 	uint64_t first = 0, last = 0;
 	struct judged judged;
+	char text[ID_BYTES];
 	uint32_t n = 0;
 
 	while (next(&cpu, &judged)) {
@@ -99,15 +114,13 @@ static uint32_t print_ids(const void *tree, const struct judged *like)
 		if (n && id == last + 1) {
 			last++;
 		} else {
-			if (n && last > first)
-				printf(" to %" PRIu64, last);
-			printf("%s%" PRIu64, n ? ", " : "", id);
+			print_last(first, last);
+			printf("%s%s", n ? ", " : "", id_text(id, text));
 			first = last = id;
 		}
 		n++;
 	}
-	if (last > first)
-		printf(" to %" PRIu64, last);
+	print_last(first, last);
 	return n;
 }
 
@@ -144,8 +157,9 @@ static void print_names(uint64_t isa, uint32_t from, uint32_t to)
 static void print_unlike(const struct host_hart *hart, const struct host_hart *first)
 {
 	uint64_t lacks = first->isa & ~hart->isa, more = hart->isa & ~first->isa;
+	char text[ID_BYTES];
 
-	printf("; unlike hart %" PRIu64 ":", first->id);
+	printf("; unlike hart %s:", id_text(first->id, text));
 	if (lacks)
 		printf(" without");
 	print_names(lacks, 0, ISA_EXTENSIONS);
@@ -185,6 +199,19 @@ void print_harts(const void *tree)
 	}
 }
 
+/* Prints as JSON's strings. */
+static void print_json_names(uint64_t isa)
+{
+	const char *between = "";
+
+	for (uint32_t e = 0; e < ISA_EXTENSIONS; e++) {
+		if (!(isa & BIT(e)))
+			continue;
+		printf("%s\"%s\"", between, isa_name((enum isa_ext)e));
+		between = ",";
+	}
+}
+
 static void print_json_group(const void *tree, const struct judged *like)
 {
 	struct host_cpu cpu = host_cpus(tree);
@@ -199,13 +226,8 @@ static void print_json_group(const void *tree, const struct judged *like)
 		between = ",";
 	}
 	printf("],\"used\":%s,\"extensions\":[", like->use == USED ? "true" : "false");
-	between = "";
-	for (uint32_t e = 0; e < ISA_EXTENSIONS && like->use == USED; e++) {
-		if (!(like->hart.isa & BIT(e)))
-			continue;
-		printf("%s\"%s\"", between, isa_name((enum isa_ext)e));
-		between = ",";
-	}
+	if (like->use == USED)
+		print_json_names(like->hart.isa);
 	printf("]}");
 }
 
@@ -224,6 +246,54 @@ void print_json_harts(const void *tree)
 		between = ",";
 	}
 	printf("]");
+}
+
+/* The hart with an id that is used. */
+static struct host_hart hart_of(const void *tree, uint32_t id)
+{
+	struct host_cpu cpu = host_cpus(tree);
+	struct host_hart hart;
+
+	while (host_hart_next(&cpu, &hart)) {
+		if (!hart.disabled && hart.id == id)
+			return hart;
+	}
+	return (struct host_hart){0};
+}
+
+/* As boot finds the extensions of a guest (common_isa() of core/boot/vm_create.c). */
+static uint64_t lacks_of(const void *tree, const struct vm_config *vm, const struct vm_harts *harts)
+{
+	struct host_hart first = hart_of(tree, harts->ids[vm->vcpus[0].first_hart]);
+	uint64_t all = 0, common = UINT64_MAX;
+
+	for (uint32_t i = 0; i < vm->n_vcpus; i++) {
+		struct host_hart hart = hart_of(tree, harts->ids[vm->vcpus[i].first_hart]);
+
+		all |= hart.isa;
+		common &= hart.isa;
+		if (!same_blocks(&hart, &first))
+			common &= ~ISA_CBO;
+	}
+	return all & ~common;
+}
+
+void print_lacks(const void *tree, const struct vm_config *vm, const struct vm_harts *harts)
+{
+	uint64_t lacks = lacks_of(tree, vm, harts);
+
+	if (!lacks)
+		return;
+	printf("  lacks    ");
+	print_names(lacks, 0, ISA_EXTENSIONS);
+	printf(": not all of its harts have %s alike\n", lacks & (lacks - 1) ? "them" : "it");
+}
+
+void print_json_lacks(const void *tree, const struct vm_config *vm, const struct vm_harts *harts)
+{
+	printf("\"lacks\":[");
+	print_json_names(lacks_of(tree, vm, harts));
+	printf("],");
 }
 
 bool harts_alike(const void *tree, uint64_t hartid, uint64_t other)

@@ -18,9 +18,12 @@
 #include "core/pmu/vm_overflow.h"
 #include "core/pmu/vm_pmu_policy.h"
 #include "tools/vm_check_host.h"
+#include "tools/vm_check_text.h"
+#include "vpmu/hw_event.h"
 
-#define MOST_LINES 8U
-#define LINE_BYTES 256U
+#define MOST_LINES 16U
+/* The longest names all events that a VM tree may list. */
+#define LINE_BYTES 1024U
 
 struct lines {
 	uint32_t n;
@@ -32,6 +35,7 @@ struct lines {
 struct pmu_maps {
 	bool there;
 	uint64_t any;          /* counters of any event */
+	bool raw;              /* there are counters of raw events */
 	uint64_t cycles;       /* counters of cycles */
 	uint64_t instructions; /* counters of instructions */
 	const fdt32_t *rows;   /* first and last event_idx, and counters */
@@ -49,6 +53,10 @@ union hart_stack hart_stacks[MAX_HARTS];
 static bool has_host;
 static bool has_table; /* the VM tree has a node /pmu */
 static struct pmu_maps maps;
+/* Counters that each VM's pmu-counters names, and whether it has the property. */
+static uint64_t asked[VM_MAX_VMS];
+static bool asks[VM_MAX_VMS];
+static const struct selectors *vm_table; /* the VM tree's, or NULL */
 static struct lines *collected;
 static const char *collected_of; /* the VM whose name is before each line */
 
@@ -100,8 +108,24 @@ static void read_maps(const void *host)
 			maps.instructions |= cell(map, i + 2);
 	}
 	map = node < 0 ? NULL : fdt_getprop(host, node, "riscv,raw-event-to-mhpmcounters", &size);
-	for (int i = 0; map && i + 5 <= size / 4; i += 5)
+	for (int i = 0; map && i + 5 <= size / 4; i += 5) {
+		maps.raw |= cell(map, i + 4) != 0;
 		maps.any |= cell(map, i + 4);
+	}
+}
+
+/* Counters of an event by the host's /pmu. */
+static uint64_t mapped(uint32_t event_idx)
+{
+	uint64_t hctrs = 0;
+
+	for (int i = 0; i < maps.n_rows; i++) {
+		const fdt32_t *row = &maps.rows[(ptrdiff_t)3 * i];
+
+		if (cell(row, 0) <= event_idx && event_idx <= cell(row, 1))
+			hctrs |= cell(row, 2);
+	}
+	return hctrs;
 }
 
 /* As boot finds the firmware's events, if it has what the map says. The VM tree's table, which
@@ -111,14 +135,7 @@ const struct hpm_event *hpm_event_find(const struct hpm *hpm, uint32_t event_idx
 	static struct hpm_event event;
 
 	event = (struct hpm_event){.event_idx = event_idx};
-	if (!maps.there || has_table)
-		event.hctrs = hpm->hctrs;
-	for (int i = 0; i < maps.n_rows && !has_table; i++) {
-		const fdt32_t *row = &maps.rows[(ptrdiff_t)3 * i];
-
-		if (cell(row, 0) <= event_idx && event_idx <= cell(row, 1))
-			event.hctrs |= cell(row, 2);
-	}
+	event.hctrs = !maps.there || has_table ? hpm->hctrs : mapped(event_idx);
 	return event.hctrs ? &event : NULL;
 }
 
@@ -126,6 +143,36 @@ uint64_t host_counters(const void *host)
 {
 	read_maps(host);
 	return maps.any ? (maps.any & VM_ALL_COUNTERS) | HCTRS_FIXED : 0;
+}
+
+static void ask(const void *blob, int node, uint32_t vm)
+{
+	int size = 0;
+	const fdt32_t *cells = fdt_getprop(blob, node, "pmu-counters", &size);
+
+	asks[vm] = cells != NULL;
+	for (int i = 0; cells && i < size / 4; i++) {
+		if (cell(cells, i) < 32)
+			asked[vm] |= BIT(cell(cells, i));
+	}
+}
+
+uint64_t pmu_asked(const void *blob)
+{
+	int node, above = fdt_subnode_offset(blob, 0, "vms");
+	uint64_t all = 0;
+	uint32_t n = 0;
+
+	if (above < 0)
+		return 0;
+	fdt_for_each_subnode(node, blob, above)
+	{
+		if (n == VM_MAX_VMS)
+			break;
+		ask(blob, node, n);
+		all |= asked[n++];
+	}
+	return all & VM_ALL_COUNTERS;
 }
 
 /* Whether a programmable counter can count cycles or instructions, as far as the maps tell. */
@@ -173,14 +220,18 @@ void pmu_harts(const struct vm_limits *limits, bool table)
 	hides_none(false);
 }
 
-void pmu_prepare(const struct vm_tree *tree)
+void pmu_prepare(struct vm_tree *tree)
 {
 	struct vcpu *vcpu = all_vcpus;
 
 	if (!has_host)
 		return;
 	n_vms = tree->n_vms;
+	vm_table = tree->has_selectors ? &tree->selectors : NULL;
 	for (uint32_t i = 0; i < n_vms; i++) {
+		/* Those that another VM asks for are no default. */
+		if (maps.any && !asks[i])
+			tree->vms[i].pmu_counters &= maps.any | HCTRS_FIXED;
 		vms[i].config = &tree->vms[i];
 		for (uint32_t k = 0; k < tree->vms[i].n_vcpus; k++, vcpu++) {
 			vcpu->id = k;
@@ -232,8 +283,8 @@ static const char *fixed_text(uint64_t hctrs)
 /* Events that are offered on fixed counters alone. */
 static void judge_fixed_events(const struct vm *vm)
 {
-	bool cycles = maps.cycles && !(maps.cycles & ~HCTRS_FIXED);
-	bool instructions = maps.instructions && !(maps.instructions & ~HCTRS_FIXED);
+	bool cycles = !(maps.cycles & ~HCTRS_FIXED);
+	bool instructions = !(maps.instructions & ~HCTRS_FIXED);
 	const struct pcpu *bare = without(vm, ISA_SMCNTRPMF);
 
 	if (!cycles && !instructions)
@@ -242,6 +293,66 @@ static void judge_fixed_events(const struct vm *vm)
 	         cycles ? "cycles" : "", cycles && instructions ? " and " : "",
 	         instructions ? "instructions" : "", cycles && instructions ? "them" : "it",
 	         bare ? "have no filter here: refused" : "cannot overflow");
+}
+
+/* Boot counts what there is, and refuses others then. */
+static void judge_counters(const struct vm *vm)
+{
+	uint64_t more = asked[vm - all_vms] & ~(maps.any | HCTRS_FIXED);
+	bool one = !(more & (more - 1));
+
+	if (!maps.any || !more)
+		return;
+	log_line("counter%s %s %s not in the host's /pmu: if the hart lacks %s, boot refuses the "
+	         "tree",
+	         one ? "" : "s", set_list(more, false), one ? "is" : "are", one ? "it" : "one");
+}
+
+/* Counters that an event may have, of those that a VM may have. */
+static uint64_t counters_of_event(const struct vm *vm, uint32_t event_idx)
+{
+	const struct selector_standard *standard =
+	    vm_table ? selector_of_standard(vm_table, event_idx) : NULL;
+	uint64_t hctrs = mapped(event_idx);
+
+	if (vm_table)
+		hctrs = standard ? standard->hctrs : 0;
+	else if (!maps.there)
+		return VM_ALL_COUNTERS;
+	/* Told by judge_fixed_events(). */
+	if (event_idx == SBI_PMU_HW_CPU_CYCLES || event_idx == SBI_PMU_HW_INSTRUCTIONS) {
+		if (without(vm, ISA_SMCNTRPMF) && !(hctrs & ~HCTRS_FIXED) && maps.there)
+			return VM_ALL_COUNTERS;
+		hctrs |= event_idx == SBI_PMU_HW_CPU_CYCLES ? HCTRS_CYCLE : HCTRS_INSTRET;
+	}
+	return hctrs;
+}
+
+/* Events that pmu-events lists and no counter of the VM counts: the guest is refused them. */
+static void judge_events(const struct vm *vm)
+{
+	const struct vm_config *config = vm->config;
+	const char *source = vm_table ? "the VM tree's /pmu" : "the host's /pmu";
+	bool raw = config->n_pmu_raw_events != 0;
+	char list[LINE_BYTES];
+	struct text text = text_begin(list, sizeof(list));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < config->n_pmu_events; i++) {
+		uint32_t event_idx = config->pmu_events[i];
+
+		raw |= hw_event_is_raw(event_idx);
+		if (event_idx >> 16 > SBI_PMU_TYPE_CACHE ||
+		    counters_of_event(vm, event_idx) & config->pmu_counters)
+			continue;
+		text_add(&text, "%s0x%x", n++ ? ", " : "", event_idx);
+	}
+	if (n)
+		log_line("event%s %s: %s has no counter of this VM for %s: refused to the guest",
+		         n == 1 ? "" : "s", list, source, n == 1 ? "it" : "them");
+	if (raw && maps.there && !maps.raw)
+		log_line(
+		    "raw events: the host's /pmu has no counter for them: refused to the guest");
 }
 
 /* The VM's lines, with the trials' results as they are set. */
@@ -269,6 +380,9 @@ static void judge(struct vm *vm, struct lines *lines)
 		         bare->hartid);
 	if (maps.there)
 		judge_fixed_events(vm);
+	judge_counters(vm);
+	if (wanted)
+		judge_events(vm);
 }
 
 static bool has_line(const struct lines *lines, const char *line)
@@ -331,6 +445,11 @@ static void print_all(struct vm *vm, bool json)
 				strcpy(good.line[good.n++], bad.line[i]);
 		}
 	}
+}
+
+bool pmu_uncounted(uint32_t vm)
+{
+	return has_host && without(&vms[vm], ISA_SSCOFPMF);
 }
 
 void print_budget_limits(uint32_t vm)

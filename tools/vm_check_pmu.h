@@ -13,8 +13,17 @@ uint64_t host_counters(const void *host);
  * table: the VM tree has a node /pmu. Once, before the VM tree is parsed. */
 void pmu_harts(const struct vm_limits *limits, bool table);
 
-/* Prepares the functions below. Once, with an accepted tree, after pmu_harts(). */
-void pmu_prepare(const struct vm_tree *tree);
+/* Returns the counters that the pmu-counters of VMs name in a VM tree that passes
+ * fdt_check_full(). The host's /pmu may lack them and the hart have them. */
+uint64_t pmu_asked(const void *blob);
+
+/* Prepares the functions below. Once, with an accepted tree, after pmu_harts(). A VM without
+ * pmu-counters keeps those counters only that the host's /pmu names. */
+void pmu_prepare(struct vm_tree *tree);
+
+/* Whether VM number `vm` has no hardware counters, whatever its tree asks for, by the harts'
+ * extensions. */
+bool pmu_uncounted(uint32_t vm);
 
 /* Prints with which results of the trials at boot the budget of VM number `vm` is refused. */
 void print_budget_limits(uint32_t vm);

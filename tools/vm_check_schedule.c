@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "tools/vm_check_text.h"
+
 static double percent(const struct vm_schedule *s, uint32_t us)
 {
 	return 100.0 * us / s->frame_us;
@@ -81,8 +83,9 @@ void print_schedules(const struct vm_tree *tree)
 {
 	for (uint32_t n = 0; n < tree->n_schedules; n++) {
 		const struct vm_schedule *s = &tree->schedules[n];
+		char id[ID_BYTES];
 
-		printf("hart %" PRIu32 "\n  frame     %7" PRIu32 " us\n", s->id, s->frame_us);
+		printf("hart %s\n  frame     %7" PRIu32 " us\n", id_text(s->id, id), s->frame_us);
 		for (uint32_t i = 0; i < s->n_windows; i++)
 			print_window(tree, s, i);
 		print_use(tree, s);

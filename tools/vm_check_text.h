@@ -7,10 +7,20 @@
 
 #include "core/host/vm_config.h"
 
-/* Writes bits as "0,2-18", or for JSON, without ranges, as "0,2,3" and so on. Has one buffer. */
-const char *set_list(uint64_t mask, bool ranges);
+#define ID_BYTES 48U
 
-/* The same of harts: their ids, in the order of the table. Has the same buffer. */
-const char *hart_list(const struct vm_harts *harts, uint64_t mask, bool ranges);
+/* Writes a hart's id: in decimal, as vm-check's JSON, the names of schedules and boot have it, and
+ * from 0x100 on in hexadecimal as well, as "65536 (0x10000)". Returns text. */
+const char *id_text(uint64_t id, char text[ID_BYTES]);
+
+/* Returns what stands between the first and the last number of a range, as in "0 to 7" and "0, 1".
+ * NULL: they are one. */
+const char *range_end(uint64_t first, uint64_t last);
+
+/* Writes bits as "0, 2 to 18", or for JSON as "0,2,3" and so on. Has one buffer for each. */
+const char *set_list(uint64_t mask, bool json);
+
+/* The same of harts: their ids, in the order of the table. Has the same buffers. */
+const char *hart_list(const struct vm_harts *harts, uint64_t mask, bool json);
 
 #endif

@@ -107,8 +107,8 @@ def test_two_kinds_that_can_both_run_guests(tmp_path):
                     *(f"-t s {{}} /cpus/cpu@{hart:x} status disabled"
                       for hart in (2, 3, 4, 5, 6, 7, 14, 15)))
     text, data = accepted(host, vms_on(tmp_path, "<0>", "<9>"))
-    assert harts(text)[0] == X100.replace("0 to 7", "0 to 1")
-    assert harts(text)[1] == "2 to 7, 14 to 15 are not used: the tree disables them"
+    assert harts(text)[0] == X100.replace("0 to 7", "0, 1")
+    assert harts(text)[1] == "2 to 7, 14, 15 are not used: the tree disables them"
     words = harts(text)[2]
     assert words.startswith("8 to 13 are alike: h v sscofpmf sstc; unlike hart 0: without ssaia "
                             "svpbmt zicbom zicboz zicbop zicntr zifencei ")
@@ -117,19 +117,19 @@ def test_two_kinds_that_can_both_run_guests(tmp_path):
         [0, 1], [*range(2, 8), 14, 15], list(range(8, 14))]
     why, before = refused(host, vms_on(tmp_path, "<0 9>", "<9>"))
     assert why == "/vms/alpha/vcpu0: harts: harts 0 and 9 have different extensions"
-    assert harts(before)[0].startswith("0 to 1 are alike: ")
+    assert harts(before)[0].startswith("0, 1 are alike: ")
     accepted(host, vms_on(tmp_path, "<8 9>", "<9 10>"))
 
 
 @pytest.mark.parametrize("edit, words", [
     ("-t s {} /cpus/cpu@2 riscv,isa-extensions i m a f d c h sscofpmf zba zbb zifencei zbs",
-     ["0 to 1, 3 are alike: h sscofpmf", "2: h sscofpmf; unlike hart 0: with zbs"]),
+     ["0, 1, 3 are alike: h sscofpmf", "2: h sscofpmf; unlike hart 0: with zbs"]),
     ("-t i {} /cpus/cpu@2 riscv,cboz-block-size 64",
-     ["0 to 1, 3 are alike: h sscofpmf", "2: h sscofpmf; unlike hart 0: other block sizes"]),
+     ["0, 1, 3 are alike: h sscofpmf", "2: h sscofpmf; unlike hart 0: other block sizes"]),
     ("-t s {} /cpus/cpu@2 riscv,isa-extensions i m a f d c",
-     ["0 to 1, 3 are alike: h sscofpmf", "2 is not used: it has no H extension"]),
+     ["0, 1, 3 are alike: h sscofpmf", "2 is not used: it has no H extension"]),
     ("-t s {} /cpus/cpu@2 status disabled",
-     ["0 to 1, 3 are alike: h sscofpmf", "2 is not used: the tree disables it"]),
+     ["0, 1, 3 are alike: h sscofpmf", "2 is not used: the tree disables it"]),
 ], ids=["more", "blocks", "no-h", "disabled"])
 def test_one_hart_that_is_like_no_other(tmp_path, edit, words):
     host = compiled(tmp_path, "p550", edit)
@@ -149,9 +149,23 @@ def test_ids_of_clusters(tmp_path):
     why, before = refused(host, vms_on(tmp_path, "<0>"))
     assert why == "/vms/alpha/vcpu0: harts: this machine has no hart 0"
     assert harts(before) == [
-        "256, 512, 768 are alike: h sscofpmf",
-        "4294967296 is not used: a VM tree cannot name an id of more than 32 bits"]
-    accepted(host, vms_on(tmp_path, "<0x100>", "<0x200 0x300>"))
+        "256 (0x100), 512 (0x200), 768 (0x300) are alike: h sscofpmf",
+        "4294967296 (0x100000000) is not used: a VM tree cannot name an id of more than 32 bits"]
+    text, data = accepted(host, vms_on(tmp_path, "<0x100>", "<0x200 0x300>"))
+    assert ["  vcpu0     hart 256 (0x100)",
+            "  vcpu1     harts 512 (0x200), 768 (0x300); begins on 512 (0x200)"] == [
+                line for line in text.splitlines() if line.startswith("  vcpu")]
+    assert [vcpu["harts"] for vcpu in data["vms"][0]["vcpus"]] == [[256], [512, 768]]
+    assert data["harts"][0]["ids"] == [256, 512, 768]
+
+
+def test_ids_in_a_row(tmp_path):
+    host = compiled(tmp_path, "p550", *(f"-t x {{}} /cpus/cpu@{n} reg {0x100 + n:x}"
+                                        for n in range(4)))
+    text, _ = accepted(host, vms_on(tmp_path, "<0x101 0x100 0x102>"))
+    assert harts(text) == ["256 (0x100) to 259 (0x103) are alike: h sscofpmf"]
+    assert ("  vcpu0     harts 256 (0x100) to 258 (0x102); begins on 257 (0x101)"
+            in text.splitlines())
 
 
 def test_harts_that_boot_reads(tmp_path):
@@ -183,7 +197,6 @@ def test_more_harts_than_tally_runs_on(tmp_path):
      "begins at 0x100000000"),
     ("p550", "kernel = <&debian>", 'interrupts = "aia"; kernel = <&debian>',
      '/vms/alpha: interrupts: "aia": hart 0 has no guest interrupt files'),
-    ("p550", "<3 4 5 6>", "<3 4 19>", "/vms/alpha: pmu-counters: this machine has no counter 19"),
 ])
 def test_what_a_board_has_not(tmp_path, board, old, new, words):
     why, _ = refused(compiled(tmp_path, board), vms(tmp_path, board, old, new))
@@ -218,7 +231,7 @@ def test_counters_of_the_hosts_pmu(tmp_path):
     """And the fixed ones. Without the maps, which firmware takes out, boot counts them."""
     tree = vms(tmp_path, "p550", "pmu-counters = <3 4 5 6>;", "")
     text, data = accepted(compiled(tmp_path, "p550"), tree)
-    assert text.count("  pmu       counters 0,2-6; reads direct\n") == 2
+    assert text.count("  pmu       counters 0, 2 to 6; reads direct\n") == 2
     assert data["vms"][0]["pmu"]["counters"] == [0, 2, 3, 4, 5, 6]
     host = compiled(tmp_path, "p550", "-d {} /pmu riscv,event-to-mhpmcounters",
                     "-d {} /pmu riscv,raw-event-to-mhpmcounters")
@@ -229,6 +242,82 @@ def test_counters_of_the_hosts_pmu(tmp_path):
     assert accepted(host, tree)[1]["vms"][0]["pmu"]["counters"] == [3, 31]
     why = check("--counters", "0x7fffd", "--host", host, tree).stderr.splitlines()[0]
     assert why == "/vms/alpha: pmu-counters: this machine has no counter 31"
+
+
+def under_pmu(text, vm):
+    """The lines under a VM's `pmu`."""
+    lines = text.split(f"\n{vm}\n")[1].splitlines()
+    at = next(n for n, line in enumerate(lines) if line.startswith("  pmu "))
+    end = next(n for n in range(at + 1, len(lines)) if not lines[n].startswith(" " * 12))
+    return [line[12:] for line in lines[at + 1:end]]
+
+
+@pytest.mark.parametrize("board, old, new, line", [
+    ("p550", "<3 4 5 6>", "<3 4 5 6 19>",
+     "counter 19 is not in the host's /pmu: if the hart lacks it, boot refuses the tree"),
+    ("p550", "<3 4 5 6>", "<5 6 0 20 19 21>",
+     "counters 19 to 21 are not in the host's /pmu: if the hart lacks one, boot refuses the tree"),
+    ("xiangshan-kunminghu", "kernel = <&debian>;",
+     "pmu-events = <1 2 3 0x10000 0xf0000>; kernel = <&debian>;",
+     "events 0x3, 0x10000: the host's /pmu has no counter of this VM for them: refused to the "
+     "guest"),
+    ("xiangshan-kunminghu", "kernel = <&debian>;",
+     "pmu-events = <1 0x20000>; kernel = <&debian>;",
+     "raw events: the host's /pmu has no counter for them: refused to the guest"),
+    ("p550", "pmu-events = <4 5 6>,", "pmu-events = <4 5 8>,",
+     "event 0x8: the VM tree's /pmu has no counter of this VM for it: refused to the guest"),
+    ("p550", 'pmu-counters = <3 4 5 6>;\n\t\t\tpmu-events = <4 5 6>, "p550:instructions", '
+     '"p550:memory"', "pmu-counters = <0>; pmu-events = <4>",
+     "event 0x4: the host's /pmu has no counter of this VM for it: refused to the guest"),
+])
+def test_what_the_hosts_pmu_does_not_name(tmp_path, board, old, new, line):
+    """Boot may find it all the same, so it is no refusal."""
+    host = compiled(tmp_path, board)
+    text, _ = accepted(host, FOLDER / f"{board}-vms.dts")
+    assert not any(words in text for words in ("not in the host", "counter of this VM", "raw ev"))
+    text, data = accepted(host, vms(tmp_path, board, old, new))
+    for number, vm in enumerate(("alpha", "beta")):
+        assert under_pmu(text, vm).count(line) == 1
+        assert data["vms"][number]["pmu"]["at_boot"]["limits"] == under_pmu(text, vm)
+
+
+def test_counters_that_another_vm_asks_for(tmp_path):
+    """They are none of those that a VM has by default."""
+    text = (FOLDER / "p550-vms.dts").read_text(encoding="utf-8")
+    first, second = text.split("beta {")
+    tree = written(tmp_path, first.replace("<3 4 5 6>", "<3 19>") + "beta {" +
+                   second.replace("pmu-counters = <3 4 5 6>;", ""))
+    _, data = accepted(compiled(tmp_path, "p550"), tree)
+    assert [vm["pmu"]["counters"] for vm in data["vms"]] == [[3, 19], [0, 2, 3, 4, 5, 6]]
+
+
+def test_no_counters_and_why(tmp_path):
+    host = compiled(tmp_path, "p550", *(
+        f"-t s {{}} /cpus/cpu@{hart} riscv,isa-extensions i m a f d c h" for hart in (0, 1)))
+    text, data = accepted(host, FOLDER / "p550-vms.dts")
+    assert "  pmu       counters none; reads direct\n" in text
+    assert "no hardware counters: hart 0 has no sscofpmf" in under_pmu(text, "alpha")
+    assert [vm["pmu"]["counters"] for vm in data["vms"]] == [[], [3, 4, 5, 6]]
+    text, data = accepted(host, vms(tmp_path, "p550", "<3 4 5 6>", "<>"))
+    assert text.count("  pmu       counters none, because pmu-counters is empty; reads d") == 2
+
+
+def test_vcpus_on_harts_of_two_kinds(tmp_path):
+    """The VM has what all of them have, with the same sizes of blocks."""
+    host = compiled(tmp_path, "k3", A100_WITH_H % 9, A100_WITH_H % 10)
+    text, data = accepted(host, vms_on(tmp_path, "<0>", "<9 10>"))
+    line = next(line for line in text.splitlines() if line.startswith("  lacks "))
+    assert line.startswith("  lacks     ssaia svpbmt zicbom zicboz zicbop zicntr ")
+    assert line.endswith(": not all of its harts have them alike")
+    assert line[12:].split(":")[0].split() == data["vms"][0]["lacks"]
+    assert "  vcpu1     harts 9, 10; begins on 9" in text.splitlines()
+    for same in (["<0>", "<1>"], ["<9>", "<10>"]):
+        text, data = accepted(host, vms_on(tmp_path, *same))
+        assert "\n  lacks " not in text and data["vms"][0]["lacks"] == []
+    host = compiled(tmp_path, "p550", "-t s {} /cpus/cpu@1 riscv,isa-extensions "
+                    "i m a f d c h sscofpmf")
+    text, data = accepted(host, FOLDER / "p550-vms.dts")
+    assert data["vms"][1]["lacks"] == [] != data["vms"][0]["lacks"]
 
 
 def test_the_events_of_kunminghu(tmp_path):

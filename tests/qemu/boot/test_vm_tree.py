@@ -29,7 +29,7 @@ def test_summary(tree_file):
         "  dtb       at 0x801f0000",
         "  console   on",
         "  restart   never; limit 5; bad access: fault",
-        "  pmu       counters 0,2-18; reads direct",
+        "  pmu       counters 0, 2 to 18; reads direct",
         "1 VM, 2 MiB of the 990 MiB there are for VMs",
     ]
 
@@ -39,7 +39,7 @@ def test_summary_of_pmu_policy(tree_file):
               "pmu-overflow-limit = <9>; pmu-events = <2 0x10019 0xf0100>; kernel =")
     text = spoilt("kernel =", policy)
     assert check(tree_file(text)).stdout.splitlines()[7:9] == [
-        "  pmu       counters 0,2-18; reads direct; snapshot; freeze vcpu; idle cycles; "
+        "  pmu       counters 0, 2 to 18; reads direct; snapshot; freeze vcpu; idle cycles; "
         "no overflow interrupts; at most 9 overflow interrupts in 10 ms",
         "  events    0x2 0x10019 0xf0100",
     ]

@@ -64,10 +64,10 @@ def test_what_is_shown(tree_file):
     lines = check(tree_file(with_events('<1>, "kunminghu:frontend"'))).stdout.splitlines()
     assert lines[:5] == [
         "core        kunminghu: selectors of 4 events; 7 general and cache events",
-        "  events    0x1 to 0x36 of 0x0: counters 3-10",
-        "  events    0x101 to 0x18e of 0x4010040100: counters 11-18",
-        "  events    0x201 to 0x27d of 0x8020080200: counters 19-26",
-        "  events    0x301 to 0x319 of 0xc0300c0300: counters 27-31"]
+        "  events    0x1 to 0x36 of 0x0: counters 3 to 10",
+        "  events    0x101 to 0x18e of 0x4010040100: counters 11 to 18",
+        "  events    0x201 to 0x27d of 0x8020080200: counters 19 to 26",
+        "  events    0x301 to 0x319 of 0xc0300c0300: counters 27 to 31"]
     assert lines[-3:-1] == ["  events    0x1", "  raw       0x0, where 0xffffffffffffff00 are 1"]
     lines = check(tree_file(with_events('"u74:memory"'))).stdout.splitlines()
     assert lines[0] == ("core        u74: selectors of a bit for each event; "

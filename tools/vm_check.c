@@ -157,8 +157,10 @@ static const char *human(uint64_t bytes)
 		snprintf(text, sizeof(texts[0]), "%" PRIu64 " bytes", bytes);
 	else if (bytes < 1 << 20)
 		snprintf(text, sizeof(texts[0]), "%.4g KiB", (double)bytes / 1024);
-	else
+	else if (bytes >> 20 < 1000)
 		snprintf(text, sizeof(texts[0]), "%.6g MiB", (double)bytes / (1 << 20));
+	else
+		snprintf(text, sizeof(texts[0]), "%" PRIu64 " MiB", bytes >> 20);
 	return text;
 }
 
@@ -630,8 +632,12 @@ static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 		limits.no_budget = o->harts ? NULL : budget_refusal;
 		limits.guest_files = guest_files;
 		limits.harts = host_harts(host);
-		if (!limits.harts.n && !o->harts)
-			die(o->host, "has no hart with the H extension");
+		if (!limits.harts.n && !o->harts) {
+			if (!o->json)
+				print_harts(host);
+			fflush(stdout);
+			die(o->host, "has no hart that can run guests");
+		}
 		wrong = host_memory(host, &o->ram, tree_size, &limits.ram);
 		if (wrong)
 			die(o->host, wrong);

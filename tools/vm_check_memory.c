@@ -14,6 +14,9 @@
 /* BOARD_RAM of the Makefile, if nothing else is asked for. */
 #define BUILT_FOR UINT64_C(0x80000000)
 
+/* Of the host's tree: where the RAM begins that Tally is built for. */
+static uint64_t board_ram;
+
 struct vm_ram one_bank(uint64_t base, uint64_t size)
 {
 	return (struct vm_ram){.n = 1, .banks = {{base, base + size}}, .tally = base};
@@ -26,19 +29,24 @@ static int likely(const void *tree, uint64_t base)
 	return host_reserved_no_map(tree, base, IMAGE_AT) ? 2 : base == BUILT_FOR;
 }
 
-enum fit { NO_RAM, KEPT, FITS };
+enum fit { NO_RAM, KEPT, NO_ROOM, FITS };
 
-/* Whether Tally can lie in the RAM from an address on. *kept: the memory that it may not have. */
+/* Whether Tally can lie in the RAM from an address on, beside the VM tree and a VM. *kept: the
+ * memory that it may not have. */
 static enum fit fit_at(const void *tree, uint64_t base, const struct ram_options *given,
                        uint64_t tree_size, struct vm_ram *ram, struct host_reserved *kept)
 {
 	struct vm_range image = {base + IMAGE_AT, base + IMAGE_AT};
+	struct vm_guests guests;
 
 	if (!host_memory_find(tree, image, ram))
 		return NO_RAM;
 	if (given->size != RAM_NOT_GIVEN)
 		*ram = one_bank(ram->tally, given->size);
-	return host_memory_keep(tree, image, tree_size, ram, kept) ? FITS : KEPT;
+	if (!host_memory_keep(tree, image, tree_size, ram, kept))
+		return KEPT;
+	vm_guest_ranges(ram, tree_size, &guests);
+	return guests.n ? FITS : NO_ROOM;
 }
 
 /* Where Tally is loaded if nobody has said it: where it can lie; of several such ranges to the
@@ -52,6 +60,8 @@ static enum fit find_fit(const void *tree, const struct ram_options *given, uint
 	uint64_t base = 0;
 
 	while (host_memory_next(&walk, &range)) {
+		/* A tree may leave out the firmware's memory at the start of RAM. */
+		uint64_t from = ALIGN_DOWN(range.from, VM_MEMORY_STEP);
 		struct host_reserved found;
 		struct vm_ram here;
 		enum fit fit;
@@ -59,18 +69,19 @@ static enum fit find_fit(const void *tree, const struct ram_options *given, uint
 
 		if (range.to - range.from <= IMAGE_AT)
 			continue;
-		fit = fit_at(tree, range.from, given, tree_size, &here, &found);
+		fit = fit_at(tree, from, given, tree_size, &here, &found);
 		more = (int)fit - (int)best;
 		if (!more)
-			more = likely(tree, range.from) - likely(tree, base);
-		if (fit == NO_RAM || more < 0 || (!more && range.from >= base))
+			more = likely(tree, from) - likely(tree, base);
+		if (fit == NO_RAM || more < 0 || (!more && from >= base))
 			continue;
 		best = fit;
-		base = range.from;
+		base = from;
 		*ram = here;
 		if (fit == KEPT)
 			*kept = found;
 	}
+	board_ram = base;
 	return best;
 }
 
@@ -81,9 +92,11 @@ const char *host_memory(const void *tree, const struct ram_options *given, uint6
 	static char text[128];
 	struct host_reserved kept = {0};
 
+	board_ram = given->board_ram;
 	switch (told ? fit_at(tree, given->board_ram, given, tree_size, ram, &kept)
 	             : find_fit(tree, given, tree_size, ram, &kept)) {
 	case FITS:
+	case NO_ROOM: /* the VM tree is refused */
 		return NULL;
 	case KEPT:
 		snprintf(text, sizeof(text),
@@ -137,6 +150,10 @@ void print_banks(const struct vm_tree *tree, const struct vm_limits *limits)
 		printf("%" PRIu64 " MiB free\n", use.free >> 20);
 	}
 	print_unused(&limits->ram, false);
+	printf("Tally lies at 0x%" PRIx64 ": make", board_ram + IMAGE_AT);
+	if (board_ram != BUILT_FOR)
+		printf(" BOARD_RAM=0x%" PRIx64, board_ram);
+	putchar('\n');
 }
 
 void print_json_banks(const struct vm_tree *tree, const struct vm_limits *limits)
@@ -153,5 +170,5 @@ void print_json_banks(const struct vm_tree *tree, const struct vm_limits *limits
 	}
 	printf("],\"unused\":[");
 	print_unused(&limits->ram, true);
-	printf("],");
+	printf("],\"board_ram\":%" PRIu64 ",", board_ram);
 }

@@ -25,8 +25,8 @@ const char *host_memory(const void *tree, const struct ram_options *given, uint6
 void print_places(const struct vm_config *vm);
 void print_shared_places(const struct vm_tree *tree);
 
-/* Prints what lies in each bank, and which RAM is not used, as lines, or as members of a JSON
- * object. */
+/* Prints what lies in each bank, which RAM is not used, and for which RAM Tally is to be built, as
+ * lines, or as members of a JSON object. After host_memory(). */
 void print_banks(const struct vm_tree *tree, const struct vm_limits *limits);
 void print_json_banks(const struct vm_tree *tree, const struct vm_limits *limits);
 

@@ -208,7 +208,8 @@ def test_a_refusal_shows_what_there_is(tmp_path):
     host = compiled(tmp_path, "p550")
     tree = vms(tmp_path, "p550", "(2 << 30)", "(8 << 30)")
     ram = "RAM 0x80000000 to 0x47fffffff: Tally, 0 VMs, 16350 MiB free"
-    assert refused(host, tree)[1].splitlines() == ["harts       " + HARTS["p550"][0], ram]
+    assert refused(host, tree)[1].splitlines() == ["harts       " + HARTS["p550"][0], ram,
+                                                   "Tally lies at 0x80200000: make"]
     data = json.loads(check("--json", "--host", host, tree).stdout)
     assert [group["ids"] for group in data["harts"]] == [[0, 1, 2, 3]]
     assert [bank["free"] >> 20 for bank in data["banks"]] == [16350]
@@ -379,6 +380,95 @@ def test_tally_does_not_lie_in_what_is_kept(tmp_path):
     done = check("--host", host, FOLDER / "tt-atlantis-vms.dts")
     assert (done.returncode, done.stdout) == (2, "")
     assert "/reserved-memory: video@181000000: 0x181000000 lies in Tally or" in done.stderr
+
+
+@pytest.mark.parametrize("board, edits, options, base", [
+    ("p550", [], [], 0x80000000),
+    ("k3", [], [], 0x100000000),
+    ("tt-atlantis", [], [], 0),
+    ("p550", ["-t x {} /memory@80000000 reg 0 80000000 2 0", "-r {} /reserved-memory"],
+     ["--board-ram", "0x90000000"], 0x90000000),
+    # Two nodes that touch are one bank, and the firmware is in the second.
+    ("k3", ["-cp {} /memory@80000000", "-t s {} /memory@80000000 device_type memory",
+            "-t x {} /memory@80000000 reg 0 80000000 0 80000000"], [], 0x100000000),
+    # The tree leaves out the firmware's memory.
+    ("p550", ["-t x {} /memory@80000000 reg 0 80040000 3 0", "-r {} /reserved-memory"], [],
+     0x80000000),
+    # The firmware has a bank that is too small for Tally's tables.
+    ("k3", ["-t x {} /memory@100000000 reg 1 0 0 1000000 2 0 4 0"], [], 0x200000000),
+], ids=["p550", "k3", "atlantis", "told", "touching", "left-out", "small"])
+def test_for_which_ram_tally_is_built(tmp_path, board, edits, options, base):
+    """As `make` takes it, wherever the bank begins."""
+    host = compiled(tmp_path, board, *edits)
+    done = check(*options, "--host", host, FOLDER / f"{board}-vms.dts")
+    assert (done.returncode, done.stderr) == (0, "")
+    words = "" if base == 0x80000000 else f" BOARD_RAM={base:#x}"
+    assert done.stdout.splitlines()[-2] == f"Tally lies at {base + 0x200000:#x}: make{words}"
+    done = check("--json", *options, "--host", host, FOLDER / f"{board}-vms.dts")
+    assert json.loads(done.stdout)["board_ram"] == base
+
+
+def clusters(folder):
+    """64 harts in four clusters of two kinds, ids from 0x100 on, a clock of 4 GHz in their own
+    nodes, two of them broken; memory in two nodes, one of two ranges."""
+    host = hosts.tree(folder / "host.dtb", memory="8G", harts=64, cpu="rva23s64")
+    wanted = [["-d", "/cpus", "timebase-frequency"]]
+    for n in range(64):
+        cpu = f"/cpus/cpu@{n}"
+        wanted += [["-t", "x", cpu, "reg", f"{0x100 * (n // 16 + 1) + n % 16:x}"],
+                   ["-t", "i", cpu, "timebase-frequency", "4000000000"]]
+        if n >= 32:
+            wanted.append(["-t", "s", cpu, "riscv,isa-extensions",
+                           *"i m a f d c h sscofpmf sstc zicntr".split()])
+    wanted += [["-t", "s", f"/cpus/cpu@{n}", "status", "fail"] for n in (15, 47)]
+    wanted += [["-t", "s", "/cpus/cpu@1", "status", "okay"],
+               ["-t", "x", "/memory@80000000", "numa-node-id", "0"],
+               ["-cp", "/memory@4080000000"],
+               ["-t", "s", "/memory@4080000000", "device_type", "memory"],
+               ["-t", "x", "/memory@4080000000", "reg", *"40 80000000 8 0 50 0 8 0".split()],
+               ["-t", "x", "/memory@4080000000", "numa-node-id", "1"]]
+    for words in wanted:
+        at = 2 if words[0] == "-t" else 1
+        subprocess.run(["fdtput", *words[:at], host, *words[at:]], check=True)
+    return host
+
+
+def test_a_board_of_clusters(tmp_path):
+    text, data = accepted(clusters(tmp_path), vms_on(tmp_path, "<0x101>", "<0x300 0x301>"))
+    assert harts(text)[0].startswith(
+        "256 (0x100) to 270 (0x10e), 512 (0x200) to 527 (0x20f) are alike: h v sscofpmf sstc ")
+    assert harts(text)[1] == "271 (0x10f), 783 (0x30f) are not used: the tree disables them"
+    assert harts(text)[2].startswith(
+        "768 (0x300) to 782 (0x30e), 1024 (0x400) to 1039 (0x40f) are alike: h sscofpmf sstc; "
+        "unlike hart 256 (0x100): without v svpbmt ")
+    assert [len(group["ids"]) for group in data["harts"]] == [31, 2, 31]
+    assert [(bank["base"], bank["tally"]) for bank in data["banks"]] == [
+        (0x80000000, True), (0x4080000000, False), (0x5000000000, False)]
+    assert "lacks     v svpbmt " in text
+
+
+def test_a_board_on_which_nothing_runs(tmp_path):
+    """Its harts are told all the same."""
+    host = compiled(tmp_path, "p550", "-t s {} /cpus/cpu@0 status disabled", *(
+        f"-t s {{}} /cpus/cpu@{hart} riscv,isa-extensions i m a f d c" for hart in (1, 2, 3)))
+    done = check("--host", host, FOLDER / "p550-vms.dts")
+    assert (done.returncode, harts(done.stdout)) == (2, [
+        "0 is not used: the tree disables it", "1 to 3 are not used: they have no H extension"])
+    assert done.stderr == f"vm-check: {host}: has no hart that can run guests\n"
+
+
+@pytest.mark.parametrize("clock", ["1000", "4000000000"])
+def test_the_slowest_and_the_fastest_clock(tmp_path, clock):
+    accepted(compiled(tmp_path, "p550", f"-t i {{}} /cpus timebase-frequency {clock}"),
+             FOLDER / "p550-vms.dts")
+
+
+def test_counters_with_holes(tmp_path):
+    host = compiled(tmp_path, "p550", "-t x {} /pmu riscv,event-to-mhpmcounters "
+                    "1 1 19 2 2 1c 10019 10019 3c00", "-d {} /pmu riscv,raw-event-to-mhpmcounters")
+    text, data = accepted(host, vms(tmp_path, "p550", "pmu-counters = <3 4 5 6>;", ""))
+    assert text.count("  pmu       counters 0, 2 to 4, 10 to 13; reads direct\n") == 2
+    assert data["vms"][0]["pmu"]["counters"] == [0, 2, 3, 4, 10, 11, 12, 13]
 
 
 def test_guest_interrupt_files(tmp_path):

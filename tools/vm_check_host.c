@@ -66,11 +66,18 @@ const char *host_input_lacks(const void *tree)
 {
 	int uart = host_tree_console(tree);
 	struct host_place place = host_place_of(tree, uart);
+	struct host_chip chip = host_tree_chip(tree);
+	struct host_irq irq;
 	uint64_t base, size;
 
 	if (uart < 0 || host_tree_reg(&place, 0, &base, &size) != HOST_REG_OK)
 		return HOST_NO_UART;
-	return host_tree_chip(tree).node < 0 ? HOST_NO_CHIP : NULL;
+	if (chip.node < 0)
+		return HOST_NO_CHIP;
+	/* Boot reads no keys then, and does not say it. */
+	if (host_tree_irq(&place, &chip, 0, &irq) <= 0 || irq.source > chip.sources)
+		return "nothing: the UART has no interrupt at the controller that Tally knows";
+	return NULL;
 }
 
 /* A list of extensions is right where a string is there, too, as at boot. */

@@ -19,7 +19,6 @@
 #include "core/pmu/vm_pmu_policy.h"
 #include "tools/vm_check_host.h"
 #include "tools/vm_check_text.h"
-#include "vpmu/hw_event.h"
 
 #define MOST_LINES 16U
 /* The longest names all events that a VM tree may list. */

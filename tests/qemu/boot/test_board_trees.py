@@ -512,6 +512,15 @@ def test_a_board_without_input(tmp_path, path, words):
     assert "console input" not in text and data["console_input"] is True
 
 
+@pytest.mark.parametrize("edit", ["-d {} /soc/serial@50900000 interrupts",
+                                  "-t i {} /soc/serial@50900000 interrupts 521"])
+def test_a_uart_without_interrupts(tmp_path, edit):
+    text, data = accepted(compiled(tmp_path, "p550", edit), FOLDER / "p550-vms.dts")
+    assert ("console input by nothing: the UART has no interrupt at the controller that Tally knows"
+            in text.splitlines())
+    assert data["console_input"] is False
+
+
 def test_ram_that_is_not_used(tmp_path):
     """Before Tally, if nothing tells where the firmware is there."""
     tree = FOLDER / "p550-vms.dts"

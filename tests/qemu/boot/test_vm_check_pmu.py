@@ -138,3 +138,23 @@ def test_boot_says_the_same(tmp_path, names, text):
         ours = [line[line.index(": ") + 2:] if line.startswith("if ") else line
                 for line in lines if "overflow interrupts" in line]
         assert said == ours[-1:], str(result)
+
+
+def test_boot_has_the_last_word_on_counters(tmp_path):
+    """The node /pmu names counter 3 alone, the hart has 9 as well and lacks 31."""
+    edits = [["-t", "x", "host.dtb", "/pmu", "riscv,event-to-mhpmcounters",
+              *"1 1 9 2 2 c".split()]]
+    qemu = hosts.qemu(tmp_path, *hosts.changed(tmp_path, edits))
+    options = ["--memory", "1G", "--qemu", qemu]
+    for counter, status in ((9, 0), (31, harness.REFUSED)):
+        counters = f"pmu-counters = <3 {counter}>;"
+        lines = limits(tmp_path, "a", tmp_path / "host.dtb", properties=counters)[0]["a"]
+        assert (f"counter {counter} is not in the host's /pmu: if the hart lacks it, boot refuses "
+                "the tree") in lines
+        result = bare_guests.boot(tmp_path, {"a": "kind=idle ticks=1000"}, options=options,
+                                  properties=counters, status=status)
+        if status:
+            assert result.own[-1] == ("refused: /vms/a: pmu-counters: this machine has no counter "
+                                      f"{counter}"), str(result)
+        else:
+            assert "vm a: 16 MiB, 1 vcpu on hart 0, 2 counters (3, 9)" in result.own, str(result)

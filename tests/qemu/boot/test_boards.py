@@ -98,7 +98,8 @@ def test_vm_check_knows_how_many_harts_there_may_be(tmp_path):
         tree.write_text(bare_guests.tree({"alpha": MEASURE}, vcpus=(str(hart),)))
         done = check("--host", tmp_path / "host.dtb", "--include", harness.BUILD / "guests", tree)
         assert done.returncode == int(not good), done.stderr
-        assert good == (f"  vcpu0     hart {hart}" in done.stdout.splitlines())
+        shown = f"{hart} ({hart:#x})" if hart >= 0x100 else hart
+        assert good == (f"  vcpu0     hart {shown}" in done.stdout.splitlines())
         if not good:
             words = ("this machine has no hart 63" if hart == 63 else
                      "hart 64 cannot be used: Tally runs on 64 harts at most")

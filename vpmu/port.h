@@ -20,9 +20,9 @@
  * run or stop a counter, or to give a fixed one its filter, vpmu/ learns this by vpmu_failed(),
  * before the guest or another vcpu goes on. Until then such a counter may have any value.
  *
- * None of them calls vpmu/ (tools/check-includes checks this), except when it takes a counter from
- * a vcpu: then vpmu_evict() tells that vcpu, and vpmu_evicted() the resident one, for which
- * vpmu_active() was called.
+ * None of them calls vpmu/ (tools/check-includes checks this), except to take a counter from a
+ * vcpu: vpmu_evict() tells the vcpu that loses it, and vpmu_evicted() the resident one, whose
+ * running counters vpmu_active() has returned.
  */
 #ifndef VPMU_PORT_H
 #define VPMU_PORT_H
@@ -124,7 +124,7 @@ void vpmu_port_fixed_release(uint64_t hctr_mask);
 uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data);
 
 /*
- * Translates a raw event that is another event of this hart under its selector into that event.
+ * Translates a raw event into the event of this hart that has this selector, if there is one.
  * Others do not change. Constant for a hart.
  */
 void vpmu_port_event_of_raw(uint32_t *event_idx, uint64_t *event_data);
@@ -152,7 +152,7 @@ uint64_t vpmu_port_fw_total(uint32_t code);
 bool vpmu_port_guest_read(uint64_t gpa, void *to, uint32_t n);
 bool vpmu_port_guest_write(uint64_t gpa, const void *from, uint32_t n);
 
-/* Whether all of it is RAM of this VM. It then is as long as the VM lives. */
+/* Whether all of it is RAM of this VM. That does not change while the VM lives. */
 bool vpmu_port_guest_ram(uint64_t gpa, uint64_t n);
 
 /* --- notices -------------------------------------------------------------------------------- */

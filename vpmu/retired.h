@@ -20,7 +20,7 @@ static inline bool vpmu_goes_ahead(const struct vpmu *v, uint64_t hctrs)
 
 /*
  * Adds one to these hctrs, see retired.c. Returns those that are left for vpmu_retired_slow(): if
- * the port cannot step, those that were in step, and all of them while a counter is near its wrap.
+ * the port can step, those that would wrap; otherwise all of them, unless vpmu_goes_ahead().
  */
 static inline uint64_t vpmu_step(struct vpmu *v, uint64_t hctrs)
 {
@@ -37,8 +37,8 @@ static inline uint64_t vpmu_step(struct vpmu *v, uint64_t hctrs)
 	return 0;
 }
 
-/* Adds one to two hctrs, or to one if both are equal, if the port can step. Returns those of `all`,
- * which are these, that are left to do. last: see vpmu_port_step(). */
+/* Adds one to two hctrs, or to one if both are equal, if the port can step. `all` is their set.
+ * Returns those that are left. last: see vpmu_port_step(). *value: the new value of `one`. */
 static inline uint64_t vpmu_step_both(uint64_t one, uint64_t beside, uint64_t all, uint64_t last,
                                       uint64_t *value)
 {
@@ -81,7 +81,7 @@ static inline uint64_t vpmu_step_noted(struct vpmu *v, uint64_t counts)
  * trap counts itself, too.
  *
  * It has two parts: vpmu_retired_fast() is the fast path, and returns hctrs that are left for
- * vpmu_retired_slow(): nearly always none, if the same one or two have counted the last one.
+ * vpmu_retired_slow(): nearly always none, if the last one counted on the same one or two hctrs.
  */
 static inline uint64_t vpmu_retired_fast(struct vpmu *v, bool user)
 {
@@ -123,7 +123,7 @@ static inline uint64_t vpmu_count(const struct vpmu *v, hctr_t hctr)
 	return (vpmu_port_read(hctr) + v->hctr[hctr.idx].ahead) & v->value_mask;
 }
 
-/* Return the value of a counter that may be read; the first only if it runs. */
+/* Returns the value of a counter that runs. For any that may be read: vpmu_csr_value(). */
 static inline uint64_t vpmu_running_value(const struct vpmu *v, uint64_t n)
 {
 	const struct vpmu_counter *c = &v->counter[n];
@@ -140,8 +140,8 @@ static inline uint64_t vpmu_vs_retires(const struct vpmu *v)
 /*
  * Whether this reader's last read of the counter has recorded the hctrs that count such a read by
  * VS: its own and at most one more. *counts becomes those hctrs. Only hardware counters that run
- * have a record. n: 0..31. reader: not 0, as passed to vpmu_retired_read(). The caller that checked
- * then that this reader may read need not check again.
+ * have a record. n: 0..31. reader: not 0, as passed to vpmu_retired_read(). If the caller checked
+ * then that this reader may read the counter, it need not check again.
  */
 static inline bool vpmu_read_noted(const struct vpmu *v, uint64_t n, uint64_t reader,
                                    uint64_t *counts)

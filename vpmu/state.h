@@ -38,7 +38,7 @@ struct vpmu_hctr {
 	uint64_t ahead;
 	uint64_t count;         /* count of the hardware plus `ahead`, when last read */
 	uint64_t users;         /* lctrs configured on it, including observers, and VPMU_HS_USES */
-	uint32_t able;          /* the hctrs that can count its event, if a guest's raw event */
+	uint32_t able;          /* for a raw event of the guest: the hctrs that can count it */
 } __attribute__((aligned(32))); /* a power of two, so that an index needs only a shift */
 
 /* HS is always a user of the fixed counters, so no lctr is ever the only user there. The bit is

@@ -192,7 +192,7 @@ static inline bool vpmu_wfi_traps(const struct vpmu *v)
  * The hardware has failed to start or stop these hctrs since the vcpu became resident, or since the
  * last call. Counters that should run there are lost, and can be started again with a given value
  * only. Counters that were stopped there keep their values. Called before the guest goes on, or
- * after vpmu_save(); then the parked counters are set again later.
+ * after vpmu_save(). In that case, vpmu_restore() sets the parked counters again.
  */
 void vpmu_failed(struct vpmu *v, uint64_t hctrs);
 

@@ -16,7 +16,7 @@
 #include "core/panic.h"
 #include <string.h>
 
-/* Reads the first registers of a device, as addresses of the harts. */
+/* Reads the first entry of a device's reg, as addresses of the harts. */
 static bool read_registers(const void *dtb, int node, uint64_t *base, uint64_t *size)
 {
 	struct host_place place = host_place_of(dtb, node);
@@ -82,7 +82,7 @@ static void read_hart(const struct host_cpu *cpu)
 	};
 }
 
-/* The last hart that cannot run guests is removed for one that can. */
+/* Removes the last hart that cannot run guests, to make room for one that can. */
 static void make_room(uint64_t boot_hartid)
 {
 	for (uint32_t i = platform.n_harts; i--;) {
@@ -96,8 +96,8 @@ static void make_room(uint64_t boot_hartid)
 	}
 }
 
-/* Reads the boot hart and the first of the others, of which those that can run guests have
- * precedence. */
+/* Reads the boot hart and as many others as there is room for, preferring harts that can run
+ * guests. */
 static void read_cpus(const void *dtb, uint64_t boot_hartid)
 {
 	struct host_cpu cpu = host_cpus(dtb);
@@ -149,8 +149,8 @@ static bool find_places(const void *dtb, int node, uint64_t boot_hartid)
 	return found;
 }
 
-/* Returns the address at `offset` in the registers of all entries of reg, taken as contiguous and
- * in whole pages of `page` bytes, or ~0 if there is none. */
+/* Returns the address at `offset` into the entries of reg, as if they were contiguous, each rounded
+ * up to a multiple of `page` bytes; ~0 if there is none. */
 static uint64_t read_registers_at(const void *dtb, int node, uint64_t page, uint64_t offset)
 {
 	struct host_place place = host_place_of(dtb, node);
@@ -166,8 +166,9 @@ static uint64_t read_registers_at(const void *dtb, int node, uint64_t page, uint
 	return ~0UL;
 }
 
-/* With groups of harts, changes the places to those of an APLIC, and the base to that of group 0.
- * Returns false if the files are not at the addresses that the groups' numbers require. */
+/* If the IMSICs are in groups: changes each hart's place to its hart index at the APLIC, and the
+ * base to that of group 0. Returns false if the interrupt files are not where the numbers of group
+ * and hart require. */
 static bool place_groups(const void *dtb, int node, struct imsic *imsic)
 {
 	uint32_t groups = host_tree_u32(dtb, node, "riscv,group-index-bits", 0);
@@ -206,7 +207,8 @@ static bool place_groups(const void *dtb, int node, struct imsic *imsic)
 	return true;
 }
 
-/* Returns false if a hart's place is not known. */
+/* Finds the guest interrupt files, if there are any. Returns false if the harts' places are not
+ * known. */
 static bool read_imsic(const void *dtb, int node)
 {
 	struct imsic imsic = {.file_bits = host_tree_u32(dtb, node, "riscv,guest-index-bits", 0)};
@@ -316,8 +318,8 @@ static void read_vm_tree_place(const void *dtb, int chosen)
 }
 
 /*
- * Erases the seed from the tree, so that it exists only as the key of the guests' seeds, whichever
- * VM gets the tree's memory. A tree in ROM is not given to a guest.
+ * Takes the host's seed as the key of the guests' seeds, and erases it from the tree: a guest may
+ * get that memory. A tree outside RAM is not erased: no guest gets it.
  */
 static void take_seed(void *dtb, int chosen)
 {

@@ -62,7 +62,7 @@ static struct vm_range image(void)
 	return (struct vm_range){(uint64_t)_image_start, (uint64_t)_image_end};
 }
 
-static bool tree_lost; /* HS cannot access it */
+static bool tree_lost; /* HS cannot access the VM tree */
 
 static bool is_tree_given(void)
 {
@@ -109,8 +109,8 @@ static void keep_host_tree(const void *aside)
 	platform.host_tree = memcpy(page_alloc(room), aside, fdt_totalsize(aside));
 }
 
-/* The image has a stack for the boot hart. Those of the machine's other harts follow it; that
- * memory is not in use any more. Returns where tables may begin. */
+/* Clears the stacks of the machine's other harts, which follow the image; it has only that of the
+ * boot hart. Returns the first address after them, for tables. */
 static uint32_t n_stacks = 1;
 static uint64_t make_stacks(void)
 {
@@ -150,18 +150,17 @@ static _Noreturn void refuse_without_host_tree(void)
 	       "it");
 }
 
-/* Tally's bank in ascending order: firmware, Tally, stacks, tables | guests | VM tree. The tree is
- * moved there, so that guests have all the rest that vm_guest_ranges() gives them. A tree that
- * leaves no memory for guests is not moved; read_vm_tree() refuses it. From here on HS runs under
- * its map. */
+/* Divides Tally's bank, in ascending order: firmware, Tally, stacks, tables | guests | VM tree. The
+ * VM tree is moved to that end, and HS runs under its map from here on. If there is no VM tree, or
+ * it leaves no memory for guests, read_vm_tree() refuses it. */
 static void make_memory(uint64_t hartid, const void *dtb)
 {
 	const struct vm_guests *guests = &limits.guests;
 	struct host_reserved kept;
 	const void *aside;
 
-	/* Without a bank the VM tree may get another place. The result is ignored: Tally's own
-	 * place is the same. */
+	/* If RAM was removed, the VM tree may get another place. The result is ignored: host_dt.c
+	 * has checked Tally's own place, which is the same. */
 	if (!ram_try(dtb))
 		host_memory_keep(dtb, image(), platform.tree_size, &platform.ram, &kept);
 	tree_lost = is_tree_given() && !reaches_tree();
@@ -278,7 +277,7 @@ static _Noreturn void run(struct pcpu *pcpu)
 	struct vcpu *vcpu = sched_next(pcpu);
 
 	pcpu->stay_start = csr_read(CSR_INSTRET);
-	exit_enter(pcpu, vcpu); /* the vcpu may have moved here, in a long call, or with counters */
+	exit_enter(pcpu, vcpu); /* it continues the long call of a vcpu that has moved here */
 }
 
 void secondary_main(uint64_t hartid, uint64_t index)

@@ -34,7 +34,7 @@
 #define CONSOLE_ID_BYTES 8u
 
 struct console_request {
-	bool open;     /* the request is being typed */
+	bool open;     /* its bytes are being received */
 	uint8_t len;   /* bytes in text[] */
 	bool too_long; /* it does not fit */
 	char text[CONSOLE_ID_BYTES + 1 + CONSOLE_COMMAND_BYTES + 1];
@@ -62,7 +62,7 @@ void console_init(struct console *c, bool interactive, const char *const *names,
 
 /*
  * Prints bytes of VM vm < n_vms. Returns how many it took: at least one if n > 0, but not all if
- * they cause much output (many short lines). The caller passes the others in another stay in HS.
+ * they cause much output (many short lines). The caller passes the rest in another stay in HS.
  * A byte without output costs some 100 instructions, so n must be bounded.
  */
 size_t console_vm_write(struct console *c, unsigned int vm, const char *bytes, size_t n);

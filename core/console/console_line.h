@@ -38,8 +38,8 @@ void console_line_restart(struct console_line *l);
  */
 bool console_line_feed(struct console_line *l, uint8_t ch);
 
-/* Returns bytes after which another reader is in the same state, inside a character or sequence.
- * They do not have the parameters of a sequence, nor the text of a string. */
+/* Returns bytes that bring another reader into the same state, inside a character or sequence. They
+ * do not have the parameters of a sequence, nor the text of a string. */
 const char *console_line_unfinished(struct console_line *l);
 
 /* Appends the character in unit[]. Returns false, and changes nothing, if there is no room. */

@@ -12,7 +12,7 @@
 #include "core/vcpu/vcpu.h"
 #include "core/vcpu/vcpu_registers.h"
 
-/* As tests/qemu/lib/ledger.py reads it. */
+/* The layout that tests/qemu/lib/ledger.py reads. */
 struct entry {
 	uint64_t number; /* in the order of all harts */
 	uint64_t time;
@@ -23,7 +23,7 @@ struct entry {
 static uint64_t file; /* 0: there is no ledger. Constant after boot */
 static atomic_ulong number;
 static struct vec_image *vectors; /* [n_pcpus] */
-static bool news[MAX_HARTS]; /* entries since the last LEDGER_ENTERS; each written by its hart */
+static bool news[MAX_HARTS];      /* entries since the hart's last LEDGER_ENTERS; its own */
 
 void ledger_open(void)
 {

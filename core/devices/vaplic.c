@@ -66,7 +66,7 @@ static uint32_t swapped(uint32_t value)
 	return value << 24 | (value & 0xff00) << 8 | (value >> 8 & 0xff00) | value >> 24;
 }
 
-/* 0 for a number that is no source: writing it has no effect. */
+/* Returns 0 if there is no such source, so that a write of its number has no effect. */
 static uint32_t bit_of(uint32_t source)
 {
 	return is_source(source) ? 1u << source : 0;
@@ -103,13 +103,13 @@ static void configure(struct vaplic *a, unsigned int source, uint32_t value,
 	}
 }
 
-/* The hart index in target and genmsi: an index that no vcpu has selects vcpu 0. */
+/* Returns the vcpu of a hart index in target or genmsi: vcpu 0 if there is none with it. */
 static unsigned int vcpu_of(const struct vaplic *a, uint32_t value)
 {
 	return value >> HART_SHIFT < a->n_vcpus ? value >> HART_SHIFT : 0;
 }
 
-/* Source 0 has no mode. */
+/* No effect for source 0, whose mode is always inactive. */
 static void aim(struct vaplic *a, unsigned int source, uint32_t value, struct vaplic_change *change)
 {
 	if (a->mode[source] == VAPLIC_INACTIVE)

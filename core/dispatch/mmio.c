@@ -155,8 +155,8 @@ static inline bool is_fast(const struct vcpu *vcpu)
 	return !atomic_load_explicit(&vcpu->traced, memory_order_relaxed);
 }
 
-/* For the few accesses that have effects outside the device, or overflow a counter. Releases the
- * lock. */
+/* For the few accesses that have effects outside the device, or that vpmu_retired_fast() has not
+ * counted on all counters. Releases the lock. */
 static __attribute__((noinline)) long finish_late(uint64_t slow, long answer)
 {
 	struct vcpu *vcpu = this_vcpu();
@@ -176,7 +176,7 @@ static inline long finish(struct vm *vm, uint64_t slow, long answer)
 	return answer;
 }
 
-/* Executes the instruction, except for the access. Returns the hctrs for vpmu_retired_slow(). */
+/* Counts exit and instruction, and advances pc. Returns the hctrs for vpmu_retired_slow(). */
 static inline uint64_t begin(struct vcpu *vcpu, uint64_t htinst)
 {
 	vcpu->ctx.exits[EXIT_MMIO]++;

@@ -44,7 +44,7 @@ enum { PCPU_PROBED = 1, PCPU_ONLINE = 2, PCPU_LEFT = 3 };
 /* The large members come last, as in struct vcpu. */
 struct pcpu {
 	/* For arch/riscv/hart/trap.c and switch.S: the trap guard, t0 in a trap, and whether the
-	 * hart has logged its last lines. They must come first. */
+	 * hart has begun to log its last lines. They must come first. */
 	uint64_t guard[2], trap_t0, ended;
 
 	/* Private to this hart, except at boot. */
@@ -54,14 +54,15 @@ struct pcpu {
 	uint64_t isa;     /* BIT(enum isa_ext); has only those cache-block extensions that work */
 	struct cbo_blocks blocks;
 	struct vs_has vs_has;
-	uint64_t last;        /* in vcpus[]: the bit of the vcpu that was resident last */
+	uint64_t last;        /* the bit of the vcpu that had the last time slice */
 	struct vcpu *current; /* the resident vcpu; NULL: none */
-	uint64_t ready;       /* in vcpus[]: runnable */
-	uint64_t waiting;     /* in vcpus[]: blocked in WFI */
-	uint64_t working;     /* in ready: time slices that prepare the VM's next life */
-	uint64_t asks;        /* in vcpus[]: to check before they run: working, or with a budget */
-	uint64_t called;      /* in ready: only to serve their requests */
-	uint64_t steal_not_begun; /* in ready: without steal time yet, see sched_parts.h */
+	/* Masks of vcpus[]. */
+	uint64_t ready;           /* runnable */
+	uint64_t waiting;         /* blocked in WFI */
+	uint64_t working;         /* part of ready: their slices prepare the VM's next life */
+	uint64_t asks;            /* checked before they run: working, or with a budget */
+	uint64_t called;          /* part of ready: only to have their requests served */
+	uint64_t steal_not_begun; /* part of ready: no steal time yet, see sched_parts.h */
 	uint64_t counts_a_tick;   /* counts of `cycle` per tick of host time */
 	uint64_t slice_end;       /* end of the current time slice; host time */
 	/* Extra length of a slice if no other vcpu is ready; host time. */
@@ -74,9 +75,9 @@ struct pcpu {
 	uint64_t scratch;           /* for reservation_end() */
 	uint32_t guest_files;       /* number of them; 0: vcpus of VMs with an AIA cannot be here */
 	uint32_t files_taken;       /* files 1 to this one belong to vcpus */
-	uint32_t file_words;        /* 64 identities each, in every file */
+	uint32_t file_words;        /* words of 64 identities in each file */
 	const char *no_guest_files; /* the reason, if guest_files is 0 */
-	const char *unfit;          /* see pcpu_init() */
+	const char *unfit;          /* why no guest can run here, or NULL; see pcpu_init() */
 	bool no_imsic;              /* the host's tree names an IMSIC that is not there */
 	uint32_t irq_place;         /* in the interrupt controller, or IRQCHIP_NOWHERE */
 	uint64_t external_at;       /* host time of the next external_look(); ~0: never */
@@ -87,9 +88,9 @@ struct pcpu {
 			bool suspect; /* the resident vcpu is a suspect: HS takes its exceptions */
 			bool scheduled; /* see core/sched/windows.h; constant after boot */
 			/* WORKED: in this stay the hart has done a piece of the operator's or the
-			 * IOMMU's work. PUT_OFF: the resident vcpu's time ended in the last stay,
-			 * which was too long already for a switch. The timer has begun this stay at
-			 * once, and the switch comes first. */
+			 * IOMMU's work. PUT_OFF: the time slice ended in a stay that was too long
+			 * already for a switch. The timer begins the next stay at once, and the
+			 * switch precedes all other work in it. */
 			uint8_t worked;
 		};
 		uint32_t special;
@@ -123,8 +124,8 @@ struct pcpu {
 	/* PCPU_*, set by this hart: PROBED when its own probes are done and it waits for those that
 	 * it makes together with the boot hart, ONLINE when all are done. */
 	atomic_uint online;
-	/* At boot: whether it is the turn of this hart or of the boot hart (hpm_exact.h). The boot
-	 * hart sets the other's before the first turn. */
+	/* At boot: the number of the current turn; this hart and the boot hart alternate, see
+	 * hpm_exact_turns(). */
 	atomic_uint turn;
 
 	/* For each VMID: the vcpu that ran last; a pointer to the pcpu itself if cached
@@ -143,7 +144,7 @@ union hart_stack {
 	struct {
 		uint8_t bytes[HART_STACK_TOP];
 		/* Not 0: the hart has to reschedule, or do other work, before it enters a guest.
-		 * switch.S checks it on return from an SBI call. */
+		 * switch.S checks it at the end of each fast path. */
 		uint64_t pending;
 		struct noted_exit *exit; /* for switch.S; constant after boot */
 	} top;
@@ -201,10 +202,10 @@ static inline void pcpu_ack_ipi(void)
 /* Adds `more` (negative: subtracts) to pcpu's number of vcpus. Called on that hart, or at boot. */
 void pcpu_count_vcpus(struct pcpu *pcpu, int32_t more);
 
-/* Whether a piece of work may begin in the current stay. Two pieces would make the stay too long:
- * the second one's cause is left pending, so it begins the next stay at once. That stay is young,
- * unless instret counts other things than HS's instructions. Then work always begins if boot has
- * found that, else after PCPU_PATIENCE refusals in a row. Called on this hart. */
+/* Whether the current stay is short enough yet to begin another piece of work. If not, the caller
+ * leaves the work pending, so that it begins the next stay at once. If instret does not count just
+ * HS's instructions, each stay may seem too long: then work always begins (if boot has found that),
+ * or after PCPU_PATIENCE refusals in a row. Called on this hart. */
 #define PCPU_PATIENCE 16U
 bool pcpu_begins_late(struct pcpu *pcpu);
 static inline bool pcpu_may_begin(struct pcpu *pcpu)

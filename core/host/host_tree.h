@@ -15,7 +15,7 @@
 #define HOST_FILE_BITS   3U
 #define HOST_GUEST_FILES ((1U << HOST_FILE_BITS) - 1)
 
-/* Deeper nodes are ignored: host_tree_is_flat() returns whether there are any. */
+/* Deeper nodes are ignored. If there are none, host_tree_is_flat() returns true. */
 #define HOST_TREE_DEPTH 16
 
 /* A node and its ancestors: node[0] is the root, node[depth] the node itself. */
@@ -43,7 +43,8 @@ enum host_reg { HOST_REG_OK, HOST_REG_NONE, HOST_REG_BROKEN, HOST_REG_ELSEWHERE 
 /* Whether no node is nested deeper than HOST_TREE_DEPTH. */
 bool host_tree_is_flat(const void *tree);
 
-/* The root; and the next node in the order of the blob. Returns false if there is none. */
+/* Begin a walk of all nodes at the root, and go to the next one, in the order of the blob.
+ * host_place_next() returns false at the end. */
 struct host_place host_place_root(const void *tree);
 bool host_place_next(struct host_place *place);
 
@@ -67,7 +68,7 @@ bool host_tree_is_disabled(const void *tree, int node);
 /* Returns the number in n cells of a property: the lower 64 bits if there are more than two. */
 uint64_t host_tree_cells(const fdt32_t *cells, int n);
 
-/* Reads a property of one cell. */
+/* Reads a property of one cell; if the node has none, returns `otherwise`. */
 uint32_t host_tree_u32(const void *tree, int node, const char *property, uint32_t otherwise);
 
 /* Whether a string list contains a string. */
@@ -81,7 +82,7 @@ int host_tree_stdout(const void *tree);
  * firmware's. */
 int host_tree_console(const void *tree);
 
-/* Why the console has no input, in the words of boot and of tools/vm-check. */
+/* Reasons why the console has no input, as boot and tools/vm-check print them. */
 #define HOST_NO_UART "nothing: the host tree names no UART that Tally knows"
 #define HOST_NO_CHIP "nothing: no interrupt controller that Tally knows"
 
@@ -100,8 +101,8 @@ uint32_t host_tree_guest_files(const void *tree, uint32_t intc);
 int host_tree_irq(const struct host_place *place, const struct host_chip *chip, uint32_t index,
                   struct host_irq *irq);
 
-/* Whether a node gives its interrupts types that the controller does not have, so that each second
- * cell is a type and no source: QEMU (10.0) does so for its IOMMU below a PLIC. */
+/* Whether each second cell of the node's interrupts is a type, although an interrupt of the
+ * controller has one cell. QEMU (10.0) makes such a node for its IOMMU below a PLIC. */
 bool host_tree_has_types(const struct host_place *place, const struct host_chip *chip);
 
 /* Whether the source of the controller is an interrupt of the node, or in its interrupt-map. */

@@ -71,7 +71,7 @@ static void count(struct dma_stay *stay, struct dma_function *f)
 {
 	uint64_t window = platform.timebase / 1000 * STORM_MS;
 
-	/* Faults in the queue are from the time when it filled, however late they are served. */
+	/* Records may wait in the queue: a window ends only if that was empty since it began. */
 	if (!f->faults || (stay->now - f->since >= window && dma.emptied >= f->since)) {
 		f->since = stay->now;
 		f->faults = 0;
@@ -248,7 +248,7 @@ static enum irqchip_mode mode_of(uint32_t type)
 	}
 }
 
-/* Returns the lead hart of a VM that has a function. */
+/* Returns the lead hart of a VM that has a function, or this hart if there is none. */
 static const struct pcpu *first_listener(void)
 {
 	return dma.n_functions ? vcpu_home(dma.functions[0].vm->vcpus[0]) : this_pcpu();
@@ -274,7 +274,7 @@ void dma_listen(void)
 		/* Without an interrupt, this hart is the first to poll. */
 		dma.listener = this_pcpu();
 	}
-	/* Earlier faults do not interrupt. */
+	/* Faults that are recorded already do not interrupt, so the first look is by time. */
 	if (dma.n_functions || iommu_has_fault(&dma.iommu))
 		external_look_at(EXTERNAL_DMA, csr_read(CSR_TIME) + platform.timebase);
 }

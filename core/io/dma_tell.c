@@ -9,7 +9,7 @@
 #define LINE_S      1UL /* between two lines of a VM */
 #define PLACE_BYTES 40U
 
-/* The PCI function of an id: bus << 8 | device << 3 | number. */
+/* Returns the PCI function of an id of the IOMMU: bus << 8 | device << 3 | number. */
 static uint32_t by_map(uint32_t id)
 {
 	for (uint32_t i = 0; i < platform.iommu.n_ranges; i++) {

@@ -206,7 +206,7 @@ static void take(struct wire *wire)
 	struct vm *vm = wire->vm;
 
 	if (!wire->live) {
-		/* At most once for each call of wired_drained(), or a wire that stays high would
+		/* Off until the next call of wired_drained(), or a wire that stays high would
 		 * interrupt for ever. */
 		if (wire->listens)
 			listen(wire, false);
@@ -214,8 +214,8 @@ static void take(struct wire *wire)
 		return;
 	}
 	if (!wire->source.edge) {
-		/* The interrupt was on its way when the source was turned off. The completion
-		 * triggers another one. */
+		/* The message was on its way when the source was held; if the wire is high at the
+		 * completion, it interrupts again. Or the wire is low by now. */
 		if (wire->held || irqchip_has_gone(&platform.irqchip, &wire->source))
 			return;
 		wire->held = true;

@@ -3,10 +3,10 @@
  * Wired interrupts of devices of VMs: from a source of the host's interrupt controller to a source
  * of the VM's PLIC; the completion goes the other way.
  *
- * A source interrupts the home of the vcpu that has it enabled (of several, the lowest one), and
- * moves with both. A level source is held at the host from its claim until the guest completes it,
- * so that it interrupts Tally once for each time that the guest serves it. While the VM is off its
- * sources are off, and later interrupts are dropped.
+ * A source interrupts the home of the vcpu that has it enabled (of several, the lowest one), also
+ * after that vcpu has moved, or another one has enabled it. A level source is held at the host from
+ * its claim until the guest completes it, so that it interrupts Tally once for each time that the
+ * guest serves it. While the VM is off its sources are off, and later interrupts are dropped.
  *
  * The lock of the VM's devices protects its wires and the host's registers of their sources.
  */
@@ -20,11 +20,12 @@
 
 struct vm;
 
-/* Connects a source of the host to a source of the VM, which may have it already. Returns false if
- * there are too many. At boot only. */
+/* Connects a source of the host to a source of the VM. No effect if that source is connected
+ * already. Returns false if there are too many, or no controller. At boot only. */
 bool wired_add(struct vm *vm, uint32_t source, enum irqchip_mode mode, uint32_t guest);
 
-/* A life begins, or is over. No vcpu is on a hart. The caller holds vm->devices. */
+/* Called at the beginning and the end of a life. No vcpu of the VM is resident. The caller holds
+ * vm->devices. */
 void wired_begin(struct vm *vm);
 void wired_end(struct vm *vm);
 
@@ -45,7 +46,7 @@ void wired_completed(struct vm *vm, uint32_t guest);
 void wired_changed(struct vm *vm, const struct vaplic_change *change);
 uint32_t wired_bits(struct vm *vm, enum vaplic_needs needs);
 
-/* The calling hart has claimed a source. */
+/* Delivers the interrupt of a source that the calling hart has claimed. */
 void wired_came(uint32_t source);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-/* buf always ends in NUL. What does not fit is dropped. */
+/* buf always ends in NUL. Text that does not fit is dropped. */
 struct text {
 	char *buf;
 	size_t size;

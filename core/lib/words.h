@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names and texts for numbers of the machine. Any hart may call. */
+/* Texts for sets of counters, firmware versions and SBI calls. Any hart may call. */
 #ifndef CORE_LIB_WORDS_H
 #define CORE_LIB_WORDS_H
 

@@ -11,7 +11,7 @@
 
 #define MS_PER_S 1000UL
 
-/* In ticks, and never less than heartbeat-ms says. */
+/* Returns heartbeat-ms in ticks, rounded up. */
 static uint64_t period(const struct vm *vm)
 {
 	return ((uint64_t)vm->config->heartbeat_ms * platform.timebase + MS_PER_S - 1) / MS_PER_S;
@@ -22,7 +22,7 @@ void heart_begin(struct vm *vm, uint64_t now)
 	atomic_store(&vm->rang_at, now);
 }
 
-/* The hart's next look is for the first deadline among its own VMs. */
+/* Sets the hart's next look to the first deadline of its own VMs. */
 static void look_again(void)
 {
 	uint64_t next = ~0UL;
@@ -56,7 +56,7 @@ void heart_ignore(struct vm *vm)
 		watch_at(vm, ~0UL);
 }
 
-/* The VM's deadline is over, unless the guest has rung since it was set. */
+/* Called at the VM's deadline. If the guest has rung since it was set, there is another one. */
 static void look(struct vm *vm)
 {
 	sched_works_too(vm->vcpus[0]);

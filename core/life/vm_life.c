@@ -22,11 +22,11 @@
 #include "core/vcpu/vm.h"
 #include "core/vcpu/vm_end.h"
 
-/* After a life of this length the count of restarts begins anew. */
+/* After a life of this length the count of restarts begins at 0 again. */
 #define GOOD_LIFE_S 60UL
 
-/* Twice the length of the fault queue. A device that makes faults for ever must not delay the VM's
- * end for ever. */
+/* Maximum number of stays that serve the devices' last faults: enough for twice the fault queue. A
+ * device that faults for ever must not delay the VM's end for ever. */
 #define RESTS 16U
 
 static atomic_uint vms_on, vms_failed;
@@ -54,7 +54,7 @@ void vm_vcpu_gone(struct vcpu *vcpu)
 		vcpu_request(vm->vcpus[0], REQ_LIFE);
 }
 
-/* Whether the guest, or the VM tree, asks for another life after this end. */
+/* Whether another life follows this end, by the wish of guest or user, or by the VM tree. */
 static bool wants_another(const struct vm *vm)
 {
 	switch (vm->end.why) {

@@ -65,7 +65,7 @@ prompt_fn prompt_vms, prompt_exits, prompt_pmu, prompt_trace, prompt_crash, prom
 void prompt_answer(struct prompt *p, enum prompt_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Answers that the command takes other words. */
+/* Answers with the words that the command takes, because it got others. */
 void prompt_wrong(struct prompt *p);
 
 /* Returns the VM of that name. If there is none, answers so and returns NULL. */

@@ -28,7 +28,7 @@ static void tell(enum ledger_what what, uint64_t hctr_mask)
 	ledger(what, 0, this_pcpu()->current, hctr_mask);
 }
 
-/* Makes the vcpu the owner of the counter, and notifies the old owner. vcpu NULL: no owner. */
+/* Makes the vcpu the owner of the counter; NULL: no owner. The old owner's count is read first. */
 static void change_owner(struct pcpu *pcpu, hctr_t hctr, struct vcpu *vcpu)
 {
 	struct vcpu **owner = &pcpu->hctr_owner[hctr.idx];
@@ -130,7 +130,8 @@ bool vpmu_port_is_quiet(void)
 
 /* --- fixed counters ------------------------------------------------------------------------- */
 
-/* HS measures the current stay with instret: the stay's beginning changes with the counter. */
+/* HS measures the current stay with instret. If that is taken, it gets `value` next, so the stay's
+ * beginning is moved by the same difference. */
 void vpmu_port_fixed_take(hctr_t hctr, const struct hw_event *config, uint64_t value)
 {
 	struct pcpu *pcpu = this_pcpu();
@@ -155,7 +156,7 @@ void vpmu_port_fixed_release(uint64_t hctr_mask)
 	hpm_fixed_release(&this_pcpu()->hpm, hctr_mask);
 }
 
-/* The current vcpu has lost the taken counters that it does not run. */
+/* The current vcpu has lost its counters that do not run: they belong to no vcpu now. */
 static void counters_taken(struct vcpu *vcpu)
 {
 	vpmu_evicted(&vcpu->pmu);
@@ -231,8 +232,8 @@ bool vpmu_port_guest_ram(uint64_t gpa, uint64_t n)
 
 /*
  * The poll is at least 1 / POLLS_HZ seconds from now, so that many polls of a counter that hardly
- * counts cost the guest little. It is later than the earliest possible wrap by so much that one
- * poll is enough for a counter that never stops.
+ * counts cost the guest little. The same delay comes after the earliest possible wrap, so that a
+ * counter that never stops has wrapped by then, and one poll is enough.
  */
 void vpmu_port_poll_after(uint64_t counts)
 {
@@ -246,8 +247,8 @@ void vpmu_port_poll_after(uint64_t counts)
 	pcpu_resched(pcpu);
 }
 
-/* Only the next WFI finds out that it need not trap any more, because most stops come just before a
- * start. */
+/* When counters stop, WFI still traps: the next WFI itself ends that (virtual_insn.c), because most
+ * stops come just before a start. */
 void vpmu_port_trap_wfi(void)
 {
 	vcpu_set_vtw(this_pcpu()->current, true);

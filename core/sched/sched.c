@@ -32,7 +32,7 @@ bool sched_next_stay(struct pcpu *pcpu)
 {
 	uint64_t pending, came = 0;
 
-	/* If a switch of windows leaves requests pending the first time, the second serves them. */
+	/* The first round may switch windows and leave requests pending: a second serves them. */
 	for (uint32_t n = 0; n == 0 || (n == 1 && left_pending(pcpu)); n++) {
 		pcpu_account_stay(pcpu);
 		pcpu->looked = pcpu->stay_start;
@@ -281,7 +281,8 @@ static bool puts_off(struct pcpu *pcpu, const struct vcpu *vcpu, uint64_t now)
 }
 
 /* The rare cases of sched_next(): the resident vcpu has steal time to end; it or the last vcpu is a
- * suspect or looks like one; the hart has a schedule; or it has done other work in this stay. */
+ * suspect or seems to be one; or the hart has a schedule, other work in this stay, or a switch put
+ * off from the last one. */
 static __attribute__((noinline)) struct vcpu *look(struct pcpu *pcpu, struct vcpu *vcpu,
                                                    uint64_t now)
 {

@@ -13,7 +13,7 @@
  * idles while no vcpu can run. Returns the vcpu to enter, which is then resident. */
 struct vcpu *sched_next(struct pcpu *pcpu);
 
-/* The last step of sched_next() for a newly loaded vcpu, if sched_next() does not return. */
+/* The last step of sched_next() for a newly loaded vcpu that windows_loaded() enters itself. */
 void sched_entered(struct pcpu *pcpu, struct vcpu *vcpu);
 
 /* Makes the vcpu ready to run. */

@@ -32,8 +32,8 @@ static inline void sched_set_timer(struct pcpu *pcpu, const struct vcpu *residen
 		turn_end += pcpu->alone;
 	if ((others || resident) && turn_end < deadline)
 		deadline = turn_end;
-	/* No vcpu is to be woken. An emulator whose clock jumps to the next timer would find no
-	 * timer, or its own again and again, and would not take input meanwhile. */
+	/* No vcpu is to be woken. Without a timer, an emulator whose clock jumps to the next one
+	 * would not take input. */
 	if (!resident && deadline == ~0UL && n_pcpus == 1)
 		deadline = csr_read(CSR_TIME) + platform.timebase;
 	/* Without Sstc, and in vs_aia.c, HS also provides the resident guest's timer. */

@@ -80,10 +80,10 @@ bool vcpu_budget_allows(struct vcpu *vcpu, uint64_t now)
 
 	if (b->throttled_since && b->released)
 		release(b, since ? since : now);
-	/* If not released, it slept meanwhile, and was not throttled. */
+	/* If not released, the vcpu was in WFI, which is not throttled time. */
 	b->throttled_since = 0;
 	if (runs_at >= b->period_end) {
-		/* The vcpu wanted the hart before the end of the period, with its budget spent. */
+		/* It was ready with its budget spent: until the end of the period, throttled. */
 		if (b->spent && since && since < b->period_end) {
 			b->throttled_ticks += b->period_end - since;
 			vcpu->fw.ready_since = b->period_end;
@@ -158,10 +158,10 @@ void vcpu_budget_look(struct vcpu *vcpu, uint64_t now)
 		renew_resident(pcpu, vcpu, now);
 	} else if (b->throttled_since) {
 		renew(vcpu, now);
-		/* The vcpu has a turn, in which all requests are served. */
+		/* Its requests are served in its time slice, and need not interrupt the hart. */
 		requests_disable(&vcpu->requests);
 		sched_set_ready(vcpu);
-		/* Its steal time begins now, unless the hart is idle until it is loaded. */
+		/* Throttled time ends when steal time begins, or, on an idle hart, at the load. */
 		if (vcpu->fw.ready_since)
 			release(b, vcpu->fw.ready_since);
 		else
@@ -169,7 +169,7 @@ void vcpu_budget_look(struct vcpu *vcpu, uint64_t now)
 	}
 }
 
-/* throttled_since must not be in the time as resident vcpu, or ticks would count twice. */
+/* CPU time ends and throttled time begins at `now`, so that no tick counts as both. */
 void vcpu_budget_left_hart(struct vcpu *vcpu, uint64_t now)
 {
 	if (vcpu->budget.throttled_since)

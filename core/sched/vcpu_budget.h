@@ -21,22 +21,23 @@ void vcpu_budget_make(struct vcpu *vcpu);
 /* Prepares the first period. At boot. */
 void vcpu_budget_first(struct vcpu *vcpu);
 
-/* Begins the first life of the VM and the first period. On a hart with a schedule the period has
- * begun before, so that periods of one frame coincide with frames. Lead hart of the VM only. */
+/* Called when the first life of the VM begins: the first period begins, too. On a hart with a
+ * schedule, periods are counted from windows_start() on, so that those as long as a frame coincide
+ * with frames. Lead hart of the VM only. */
 void vcpu_budget_begin(struct vcpu *vcpu, uint64_t now);
 
 /* Called before the vcpu is loaded. Returns false if it has spent its budget; then it is throttled,
  * and no longer ready. */
 bool vcpu_budget_allows(struct vcpu *vcpu, uint64_t now);
 
-/* The throttled vcpu was away (core/sched/windows.h) and is ready again, to be checked by
- * vcpu_budget_allows(). The time after the end of its period is steal time, not throttled. */
+/* Makes a throttled vcpu ready when its window begins; vcpu_budget_allows() then checks it. If its
+ * period has ended meanwhile, the time since then is steal time, not throttled time. */
 void vcpu_budget_again(struct vcpu *vcpu);
 
-/* Checks the budget if the time of look_at has come. */
+/* Begins the next period of a resident or throttled vcpu if look_at has come. */
 void vcpu_budget_look(struct vcpu *vcpu, uint64_t now);
 
-/* The vcpu was resident until now, and is not ready. */
+/* Called when the vcpu has left the hart, and is neither ready nor in WFI. */
 void vcpu_budget_left_hart(struct vcpu *vcpu, uint64_t now);
 
 /* The vcpu stops, or its VM ends. */

@@ -157,7 +157,7 @@ void vcpu_arrive(struct vcpu *vcpu)
 		sched_nap(ROAM_NAP_TICKS);
 	if (vcpu->vm->config->n_devices)
 		fence_acquire_all(); /* its guest's accesses to devices */
-	/* This hart's caches of the vcpu's memory may be as old as the vcpu's last stay here. */
+	/* Instructions and translations may still be cached from when the vcpu was here last. */
 	fence_i();
 	vcpu_fence_vm(vcpu);
 	join_lists(vcpu->home, vcpu);

@@ -36,19 +36,18 @@ struct windows {
 
 	enum phase phase;
 	bool begins;        /* a window begins, has a ready vcpu, and none has been loaded yet */
-	struct vcpu *makes; /* the window's first vcpu while its OF bits are being made; or NULL */
+	struct vcpu *makes; /* the window's first vcpu while HS sets its OF bits; or NULL */
 	uint32_t next;      /* index of the window that is open, or comes next */
-	/* host time of its frame's beginning, plus part_at millionths of a tick */
+	/* host time of the beginning of that window's frame, plus part_at millionths of a tick */
 	uint64_t frame_at;
 	uint64_t part_at;
 	uint64_t until;    /* host time of the end of the phase */
 	uint64_t opens;    /* OPEN: host time of the beginning of the window */
-	uint64_t promised; /* OPEN: maximum ticks from then to the load of its first vcpu */
+	uint64_t promised; /* OPEN: delay in ticks up to which its first guest is not late */
 	uint64_t turn_to;  /* the vcpus that are not away after windows_turn() */
 	uint64_t here;     /* the vcpus that are not away */
-	/* The value of pcpu->last at the last end of each window; the last entry is that of the
-	 * slack. A window or piece of slack may be shorter than a slice. So each continues its own
-	 * round robin, not that of the window before it. */
+	/* For each window, the value of pcpu->last when it ended; one more entry is for the slack.
+	 * A window may be shorter than a time slice, so each one continues its own round robin. */
 	uint64_t last[VM_MAX_HART_WINDOWS + 1];
 	uint64_t ready, waiting, working, called; /* lists of the vcpus that are away */
 };
@@ -58,7 +57,7 @@ static struct windows *of(const struct pcpu *pcpu)
 	return pcpu->windows;
 }
 
-/* Stores `here` once per windows_turn(), so that other harts never see a phase that has ended. */
+/* Called once per windows_turn(), so that other harts see none of the phases that it skips. */
 static void set_here(struct windows *w, uint64_t here)
 {
 	__atomic_store_n(&w->here, here, __ATOMIC_RELAXED);
@@ -138,13 +137,13 @@ void windows_start(uint64_t now)
 	}
 }
 
-/* Returns the tick from which the window with this guard, or with a part of it, is kept free. */
+/* Returns the host time that is guard_us before the beginning of window `next`. */
 static uint64_t before(const struct windows *w, uint64_t guard_us)
 {
 	return w->frame_at + ticks(w->schedule->windows[w->next].start_us) - ticks(guard_us);
 }
 
-/* Records that the hart missed n windows like this. Vcpus that are off miss none. */
+/* Counts n missed windows for the window's vcpus, except for those that are off or throttled. */
 static void miss(const struct pcpu *pcpu, const struct windows *w, uint32_t window, uint64_t n)
 {
 	uint64_t on = w->ready | w->waiting | pcpu->ready | pcpu->waiting;
@@ -198,7 +197,7 @@ static void next_phase(struct windows *w)
 	w->until = before(w, w->schedule->windows[w->next].guard_us);
 }
 
-/* Missed frames are skipped, so the loop ends after at most two frames. */
+/* Missed frames are skipped, so the second loop passes at most two frames. */
 static void advance(const struct pcpu *pcpu, struct windows *w, uint64_t now)
 {
 	while (now > w->frame_at && now - w->frame_at >= 2 * (w->frame + 1)) {
@@ -242,8 +241,8 @@ static void leave(struct pcpu *pcpu, struct windows *w, struct vcpu *vcpu, uint6
 	atomic_store_explicit(&vcpu->requests.enabled, REQ_OBSERVE, memory_order_release);
 }
 
-/* The vcpu continues to sleep. If its timer has expired while it was away, or in the stay in which
- * it left, it has wanted to run since then. The time of its other wake-ups is unknown. */
+/* The vcpu is still in WFI. If its timer has expired since its last window, its steal time begins
+ * at the expiry, but not before it was away. When other interrupts came is unknown. */
 static void sleeps_on(struct vcpu *vcpu, uint64_t now)
 {
 	uint64_t timer =
@@ -272,7 +271,7 @@ static void come(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 
 	if (vcpu->budget.throttled_since && !((pcpu->waiting | pcpu->ready) & bit))
 		vcpu_budget_again(vcpu);
-	/* It also sleeps on if it has a turn to serve a request that need not wake it. */
+	/* A vcpu in WFI may be ready as well, only to have a request served. */
 	if (pcpu->waiting & bit)
 		sleeps_on(vcpu, now);
 	else if (pcpu->ready & bit)
@@ -283,8 +282,8 @@ static void come(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 		sched_enable_requests(vcpu);
 }
 
-/* Enables these VMs' sources at the host's controller, or disables them, if one of the changed
- * vcpus takes them. */
+/* Enables these VMs' sources at the host's controller if their vcpus are in a window, and disables
+ * the others. */
 static void follow_wires(uint64_t changed)
 {
 	uint32_t i;
@@ -404,7 +403,7 @@ void windows_loaded(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 	bool begins = w->begins;
 
 	w->begins = false;
-	/* Even if the window has opened meanwhile: the vcpu gets no tick before it. */
+	/* Also if the window has opened since `now`: the vcpu is charged for no tick before it. */
 	if (w->phase == OPEN && now < w->opens)
 		exit_enter_at(pcpu, vcpu, now, w->opens);
 	else if (begins)

@@ -31,7 +31,7 @@ bool windows_over(const struct pcpu *pcpu, uint64_t now);
 /* Switches to the next phase. No vcpu is resident. Called on this hart. */
 void windows_turn(struct pcpu *pcpu, uint64_t now);
 
-/* No vcpu is ready on this hart, which has a schedule. */
+/* The hart, which has a schedule, becomes idle: a vcpu that begins the window later is not late. */
 void windows_idle(const struct pcpu *pcpu);
 
 /* Returns the host time at which a vcpu loaded at `now` starts to run. The hart has a schedule. */
@@ -42,11 +42,11 @@ uint64_t windows_runs_at(const struct pcpu *pcpu, uint64_t now);
  * does not return. */
 void windows_loaded(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now);
 
-/* The window begins at host time `now` with this vcpu, or, if its OF bits are still being made
- * (core/vcpu/hart_flags.h), when that is done. */
+/* Called when the vcpu begins the window at host time `now`: records how late that is. If HS still
+ * has to set its OF bits (core/vcpu/hart_flags.h), windows_flags_made() does so. */
 void windows_begun(struct vcpu *vcpu, uint64_t now);
 
-/* The OF bits are made. Called on the hart, which has a schedule. */
+/* Called when the OF bits are set. The hart has a schedule. */
 void windows_flags_made(struct vcpu *vcpu);
 
 /* Whether the vcpu's home has a schedule and the vcpu is outside its windows. Exact only at

@@ -64,8 +64,8 @@ static uint64_t taken_by(const struct room *room, uint64_t from, uint64_t size,
 	return 0;
 }
 
-/* Returns the end of the first piece in the way of [from, from + size), where the search continues,
- * or 0 if there is none. */
+/* Returns where to continue the search: after a piece that overlaps [from, from + size). 0 if there
+ * is none. */
 static uint64_t taken_until(const struct room *room, uint64_t from, uint64_t size)
 {
 	const struct vm_tree *tree = room->tree;
@@ -103,8 +103,7 @@ static uint64_t taken_until(const struct room *room, uint64_t from, uint64_t siz
 	return 0;
 }
 
-/* Finds a free range of this size in another range; *at is the lowest one. Returns false if there
- * is none. */
+/* Finds the lowest free *at in `range` with room for this size. Returns false if there is none. */
 static bool find_free_in(const struct room *room, const struct vm_range *range, uint64_t size,
                          uint64_t *at)
 {
@@ -132,7 +131,7 @@ static bool find_free(const struct room *room, uint64_t size, uint64_t *at)
 	return false;
 }
 
-/* Returns the size of the largest free range in another range, in bytes. */
+/* Returns the size of the largest free piece of `range`, in bytes. */
 static uint64_t largest_in(const struct room *room, const struct vm_range *range)
 {
 	uint64_t low = 0, high = (range->to - range->from) / VM_MEMORY_STEP, at;

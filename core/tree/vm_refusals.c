@@ -33,7 +33,7 @@
 struct search {
 	void *blob;
 	const struct vm_limits *limits;
-	bool others; /* a removal or change has affected what others need */
+	bool others; /* something that other nodes may need was removed or changed */
 	uint32_t n;
 	struct {
 		int node;
@@ -83,7 +83,7 @@ static bool is_caused(const struct search *s, const struct vm_refusal *why)
 {
 	uint64_t code = UINT64_C(1) << why->code;
 
-	/* An invalid name is refused by itself, not as a reference. */
+	/* Without a property, NAME refuses the node's own name, and not a reference. */
 	if (code & OF_ITSELF || (code == CODE(NAME) && !why->name[0]))
 		return false;
 	return code & OF_OTHERS ? s->others : is_related(s, why->at);
@@ -116,9 +116,9 @@ static void blank(const struct search *s, int from, int to)
 		memcpy(bytes_at(s, from), &nop, sizeof(nop));
 }
 
-/* Replaces the value of a property that its node must have by one that is never refused, or only
- * because of others: the first hart, the least memory. Returns how many bytes the property takes
- * then, or 0 if there is no such value, or no room for it. */
+/* Gives a property that its node must have a value that is not refused by itself: the lowest hart,
+ * or the least memory. Returns the bytes of the property then; 0 if there is no such value, or no
+ * room for it. */
 static int make_neutral(struct search *s, int at, const char *name, int size)
 {
 	int length = strcmp(name, "memory") == 0 ? 8 : strcmp(name, "harts") == 0 ? 4 : 0;
@@ -126,7 +126,7 @@ static int make_neutral(struct search *s, int at, const char *name, int size)
 
 	if (!length || size < length)
 		return 0;
-	/* All of this is big-endian: the length after the tag, the value after the name. */
+	/* Four bytes each, big-endian: tag, length, offset of the name. Then the value. */
 	prop[7] = (uint8_t)length;
 	memset(prop + 4, 0, 3);
 	memset(prop + PROP_BYTES, 0, (size_t)length);

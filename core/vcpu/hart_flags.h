@@ -8,7 +8,7 @@
  * (hpm.flags_hidden), vpmu/shown.h does the work, only when a bit that the guest may see has
  * changed: after calls that configure and some that start or stop, when the vcpu is loaded with an
  * overflow, and when one is found. On other harts the vcpu has its hart to itself, and all bits are
- * compared before each entry (arch/riscv/counters/hpm_flags.c).
+ * compared before each entry (hart_flags.c).
  *
  * Restoring OF of a counter that others have used since takes thousands of instructions of the
  * firmware. So each is done in a stay of its own, as a slice of a long call
@@ -26,14 +26,15 @@
 /* Prepares the hart for a vcpu with hart_flags that is about to start. */
 void hart_flags_begin(struct vcpu *vcpu);
 
-/* Makes the OF bits of the resident vcpu, which has hart_flags, visible to it, or begins slices
- * that do. make: this stay may make the first bit. Must be false in a call of the guest, where a
- * refusal of the firmware would look like one of the guest's own counter
- * (core/vcpu/hpm_failures.h). */
+/* Makes scountovf show the OF bits of the resident vcpu, which has hart_flags, or begins slices
+ * that do. make: this stay may set one OF bit of the hart. Must be false in a call of the guest,
+ * where a refusal of the firmware would look like one of the guest's own counter
+ * (core/vcpu/hpm_failures.h). hart_flags_show_all() sets all bits in this stay. */
 void hart_flags_show(struct vcpu *vcpu, bool make);
 void hart_flags_show_all(struct vcpu *vcpu);
 
-/* Does the same after a call that configured, if that is simple. Returns whether it was. */
+/* Does the same after a configuring call, if no counter of the guest has OF = 1. Returns false
+ * otherwise. */
 static inline bool hart_flags_show_none(struct vcpu *vcpu)
 {
 	bool closed;
@@ -47,10 +48,10 @@ static inline bool hart_flags_show_none(struct vcpu *vcpu)
 	return true;
 }
 
-/* The slice that makes the next OF of a vcpu. */
+/* The slice that sets the next missing OF bit. Returns whether another slice is needed. */
 bool hart_flags_slice(struct vcpu *vcpu);
 
-/* Begins a long call that makes the missing OF bits, unless the vcpu has another long call. Called
+/* Begins a long call that sets the missing OF bits, unless the vcpu has another long call. Called
  * when flags are due, and at the end of each other long call. */
 static inline void hart_flags_begin_slices(struct vcpu *vcpu)
 {
@@ -74,8 +75,8 @@ static inline void hart_flags_load(struct pcpu *pcpu, struct vcpu *vcpu)
  * OF yet, the exit goes through hart_flags_settle(). */
 void hart_flags_raised(struct vcpu *vcpu);
 
-/* Must be called before each entry to the guest. The vcpu is resident and not in a long call, so at
- * most the bits of overflows found since then are missing. */
+/* Must be called before each entry to the guest. The vcpu is resident. Its long call, if it had
+ * one, has ended, so only bits of overflows that were found afterwards can be missing. */
 static inline void hart_flags_settle(struct vcpu *vcpu)
 {
 	if (__builtin_expect(vcpu->flags_due, 0))

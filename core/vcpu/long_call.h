@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SBI calls that take longer than one stay in HS may take. The function that serves the call does a
- * first slice, and names a function that does the others before the guest's next instruction. Each
- * slice is a stay of its own: between two slices HS takes interrupts, other vcpus run, the vcpu may
- * move, and its VM may end. For the guest the call is one instruction: the vcpu makes no other call
+ * SBI calls that would make a stay in HS too long. The function that serves the call does a first
+ * slice, and names a function that does the others before the guest's next instruction. Each slice
+ * is a stay of its own: between two slices HS takes interrupts, other vcpus run, the vcpu may move,
+ * and its VM may end. For the guest the call is one instruction: the vcpu makes no other call
  * between two slices, and takes its own interrupts when the call is done. The whole call is
- * accounted to the vcpu as one ECALL. Making OF bits (core/vcpu/hart_flags.h) uses slices, too, and
- * is accounted in the same way, although the guest made no call.
+ * accounted to the vcpu as one ECALL. Setting OF bits (core/vcpu/hart_flags.h) takes slices, too,
+ * and is accounted in the same way, although the guest made no call.
  */
 #ifndef CORE_VCPU_LONG_CALL_H
 #define CORE_VCPU_LONG_CALL_H

@@ -71,8 +71,8 @@ struct vcpu {
 	bool few_lcofis;    /* lcofi.limit is not 0 */
 	bool has_deadlines; /* few_lcofis, or the vcpu has a budget */
 	bool hart_flags;    /* it reads the hart's scountovf, see core/vcpu/hart_flags.h */
-	/* flags_due: it may not see its OF bits in scountovf now (without flags_hidden: at any
-	 * exit). flags_in_calls: the same after a call that starts or stops. */
+	/* flags_due: scountovf may show wrong OF bits now (without flags_hidden: always true).
+	 * flags_in_calls: it may do so after a call that starts or stops counters. */
 	bool flags_due, flags_in_calls;
 	/* See core/vcpu/trap_loop.h. */
 	bool suspect;
@@ -99,7 +99,7 @@ struct vcpu {
 	hpa_t guest_file_at; /* the page of guest_file; constant after boot */
 	uint64_t away_since; /* host time of the end of its last window */
 	/* For docs/schedules.md, written by the home hart: the number of its windows that began
-	 * later than promised; the latest beginning, in ticks after the window's; and the number of
+	 * later than promised; the longest delay of a beginning, in ticks; and the number of
 	 * windows that its hart missed completely. */
 	uint64_t windows_late, windows_latest, windows_missed;
 };
@@ -211,8 +211,8 @@ static inline bool vcpu_from_user(void)
 }
 
 /*
- * Emulation of the instruction at pc for the resident guest, finished or in progress: advances pc
- * by `length` bytes and counts the instruction as retired by the guest.
+ * Advances the resident guest's pc by `length` bytes, past an emulated instruction, and counts that
+ * as retired. May be called before the emulation is complete.
  */
 void vcpu_emulated(struct vcpu *vcpu, uint32_t length);
 

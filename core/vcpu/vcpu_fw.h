@@ -28,8 +28,8 @@ struct vcpu_fw {
 	uint64_t base[FW_EVENTS_M];  /* the firmware's count when the vcpu became resident */
 	uint64_t lcofis, refusals;
 	uint64_t steal_ticks, ready_since; /* ready_since: 0: it has no steal time now */
-	/* Total time as resident vcpu, less the steal time in it. While the vcpu is resident, the
-	 * host time is subtracted: negative. One word, because other harts read it
+	/* Total time as resident vcpu, less the steal time in it. While the vcpu is resident, less
+	 * the host time of its load as well, and so negative. One word, because other harts read it
 	 * (docs/memory-order.md). */
 	int64_t cpu_ticks;
 };

@@ -4,7 +4,7 @@
  * do not notice when the guest unmasks it (quirks.late_unmask), each access to sie and sip traps,
  * and Tally emulates it. Writes to stimecmp trap as well, by the same bit of hvictl.
  *
- * If a guest masks LCOFI while one is already pending, this takes effect only at its next exit. SBI
+ * If a guest masks LCOFI while one is already pending, accesses trap only after its next exit. SBI
  * calls other than PMU calls do not count as exits here.
  */
 #ifndef CORE_VCPU_VS_INTERRUPTS_H
@@ -31,9 +31,9 @@ static inline bool vs_lcofi(uint64_t bits)
 }
 
 /*
- * The resident vcpu's LCOFI is pending: makes accesses trap if necessary. It is not if the guest
- * has LCOFI unmasked. If accesses trap already, they still have to: then only Tally unmasks LCOFI,
- * and that ends the trapping.
+ * Called when the resident vcpu's LCOFI is pending: makes accesses trap if the guest has masked
+ * LCOFI. If it has not, accesses do not trap now either: while they do, only Tally can unmask
+ * LCOFI for the guest, and then ends the trapping.
  */
 static inline __attribute__((always_inline)) void vs_interrupts_pending(void)
 {

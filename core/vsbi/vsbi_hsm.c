@@ -85,8 +85,9 @@ static void sleep(struct vcpu *vcpu)
 
 /*
  * Section 9.4. Retentive suspend is WFI. Non-retentive suspend may leave all registers undefined
- * except those of table 10. These are set before the vcpu sleeps, and no other register is changed.
- * All other types are reserved, or platform-specific and not implemented: SBI_ERR_INVALID_PARAM.
+ * except those of table 10. They are set here already: sleep() only marks the vcpu as blocked, and
+ * it leaves the hart after the call. No other register is changed. All other types are reserved, or
+ * platform-specific and not implemented: SBI_ERR_INVALID_PARAM.
  */
 static VSBI_FN(hart_suspend)
 {
@@ -122,9 +123,9 @@ const struct vsbi_slot vsbi_hsm = {
 };
 
 /*
- * Section 10.1. The reset concerns this guest only. A reset reason makes it a failure, whatever the
- * type; reasons of a platform or an SBI implementation are logged unchanged. Platform-specific
- * reset types are not implemented.
+ * Section 10.1. The reset concerns this guest only. With any reason but "no reason" it is a
+ * failure, whatever the type; reasons of a platform or an SBI implementation are logged unchanged.
+ * Platform-specific reset types are not implemented.
  */
 static VSBI_FN(system_reset)
 {

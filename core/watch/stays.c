@@ -21,7 +21,7 @@ static struct hart_stay {
 
 #define NOTED (~UINT64_C(0))
 
-/* Keeps the cause in `told`, which an account may still need. */
+/* Marks the exit as recorded. Its cause is kept in `told`, because an account may still need it. */
 static void set_noted(struct noted_exit *exit, uint64_t now, uint64_t hvip)
 {
 	if (exit->scause != NOTED)
@@ -68,9 +68,8 @@ static void put(const struct vcpu *vcpu, uint64_t kind, uint64_t words[WORDS], u
 
 /* --- stays -------------------------------------------------------------------------------- */
 
-/* Returns the host time at which the stay, or this part of it, began. It does not include the
- * hart's sleep, the end of which is not recorded: it is derived from the instructions, each of
- * which takes a cycle or more. */
+/* Returns the host time at which the stay, or this part of it, began. If the hart has slept before,
+ * the time at which it woke was not recorded, and is estimated: one cycle for each instruction. */
 static uint64_t beginning(const struct pcpu *pcpu, const struct hart_stay *s, uint64_t now,
                           uint64_t insns)
 {
@@ -144,8 +143,7 @@ static void come(const struct vcpu *vcpu, uint64_t injected)
 	put(vcpu, STAYS_COME, words, 4);
 }
 
-/* Excludes the instructions since that value of instret from the stay, except for a few around
- * it. */
+/* Excludes the instructions since then (a value of instret) from the stay, except for a few. */
 static void is_nobodys(struct pcpu *pcpu, uint64_t since)
 {
 	pcpu->stay_start += csr_read(CSR_INSTRET) - since;
@@ -205,7 +203,8 @@ static bool is_traced(const struct pcpu *pcpu)
 	return false;
 }
 
-/* An exit of this vcpu before now was not recorded. */
+/* Begins the recording of a vcpu. If the hart's last exit was the vcpu's, it came before, and is
+ * dropped. */
 static void add_vcpu(const struct vcpu *vcpu)
 {
 	struct noted_exit *exit = &hart_stays[vcpu->home->index].exit;

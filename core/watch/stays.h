@@ -22,15 +22,20 @@ struct vm;
 /*
  * A record begins with a word like that of a sample, but with bit 31 set: its number on this hart
  * in bits 63:32, STAYS_* in 31:24, the vcpu's index on the machine in 23:16, and its number of
- * words in 7:0. The second word is the host time. Then: BEGIN, END: instructions accounted to the
- * vcpu so far; STAY: its length, ticks in bits 63:32 and instructions in 31:0; scause in bits 7:0,
- * with its uppermost bit in bit 7, or STAY_GOES_ON; enum vcpu_exit in 15:8; the index of the vcpu
- * that is resident at its end in 23:16, 255 if there is none; interrupts injected into this vcpu
- * during the stay in 47:32, as in hvip; if it began with an exit, the guest's pc; if that is an
- * exception, two values: ECALL: extension and function; otherwise stval and htval COME: the vcpu's
- * steal time so far, in ticks; interrupts injected since its last GO; GO: STAYS_READY,
- * STAYS_WAITING or STAYS_OFF; interrupts injected since the last STAY; its steal time so far;
- *   MOVED: nothing; this hart is the vcpu's home from now on.
+ * words in 7:0. The second word is the host time. The next words are:
+ * - BEGIN, END: instructions accounted to the vcpu so far;
+ * - STAY: 1. its length: ticks in bits 63:32, and instructions in 31:0;
+ *   2. in 7:0 scause, with its uppermost bit in bit 7, or STAY_GOES_ON; in 15:8 enum vcpu_exit; in
+ *   23:16 the index of the vcpu that is resident at its end, 255 if there is none; in 47:32
+ *   interrupts injected into this vcpu during the stay, as in hvip;
+ *   3. if it began with an exit, the guest's pc;
+ *   4. and 5. if that was an exception: extension and function of an ECALL, otherwise stval and the
+ *   guest physical address of htval;
+ * - COME: the vcpu's steal time so far, in ticks; interrupts injected since its last GO;
+ * - GO: STAYS_READY, STAYS_WAITING or STAYS_OFF; interrupts injected since the last STAY; the
+ *   vcpu's steal time so far;
+ * - MOVED: none; this hart is the vcpu's home from now on.
+ *
  * A missing number belongs to a record for which there was no room.
  */
 enum { STAYS_STAY = 0x80, STAYS_COME, STAYS_GO, STAYS_MOVED, STAYS_BEGIN, STAYS_END };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The hardware counters of one hart. All functions are called on that hart, in HS-mode. A counter
- * started here never counts M-mode or U-mode. It counts VS-mode and VU-mode, and HS-mode if
- * `inhibit` says so. A counter that counts HS-mode counts during these calls, too.
+ * started here never counts M-mode or U-mode. It counts VS-mode, VU-mode and HS-mode as its
+ * struct hw_event says (`inhibit`). A counter that counts HS-mode counts during these calls, too.
  */
 #ifndef ARCH_RISCV_COUNTERS_HPM_H
 #define ARCH_RISCV_COUNTERS_HPM_H
@@ -66,20 +66,19 @@ struct hpm {
 	/* Behaviour of OF if reads of scountovf do not trap; all probed at boot
 	 * (hpm_flag_trials.c). */
 	bool flags_hidden; /* VS reads 0 for a counter closed in hcounteren, OF for an open one */
-	bool start_sets_flag; /* so does a start while an LCOFI is pending; false: that keeps OF */
+	bool start_sets_flag; /* a start while an LCOFI is pending sets OF; false: it keeps OF */
 	bool far_loses;       /* a start far from the wrap with OF = 0 loses the next overflow */
 	bool ssccfg;          /* menvcfg.CDE is set: a guest's read of scountovf traps */
 	bool
 	    delegated; /* counters are driven without the firmware: the ssccfg back end, else sbi */
 	const char *undelegated; /* with ssccfg: why they are not delegated; NULL: they can be */
-	const char
-	    *no_overflow; /* what keeps a hart that should have LCOFI from it; NULL: nothing */
-	uint64_t may_arm; /* counters that hold an event with which they may be armed */
-	uint64_t armed;   /* counters last set with OF = 0: only their flags mean an overflow */
+	const char *no_overflow; /* why the hart has no LCOFI although it should have it, or NULL */
+	uint64_t may_arm;        /* counters that hold an event with which they may be armed */
+	uint64_t armed; /* counters last set with OF = 0: only their flags mean an overflow */
 	/* With hart_flags and far_loses: counters last started far from the wrap with OF = 0. */
 	uint64_t far;
-	/* With hart_flags: counters whose OF the guest sees as 1. If they are set or run without
-	 * being armed, their OF is 1, and that of all other counters is 0. */
+	/* With hart_flags: the OF bits that the guest must see. A counter that is set or run
+	 * without being armed gets this OF. */
 	uint64_t shown;
 	uint64_t fresh;  /* sbi back end: set, with values that run() has not written yet */
 	uint64_t failed; /* sbi back end: see hpm_failures() */

@@ -16,16 +16,16 @@
 void hpm_exact_alone(struct hpm *hpm, uint32_t hctr);
 
 /*
- * Runs sequences in HS-mode: one each time *turn names this hart, which then hands over. `harts` (1
- * or 2) take part; `me` is 0 for the first one, or 1. *turn is 0 before. pass() is called after
- * each hand-over with the number of the turn that has ended, and always executes the same number of
- * instructions. It makes an emulator that runs one hart at a time switch to another one. Returns
- * false if the other hart did not come.
+ * Runs sequences in HS-mode, one in each turn of this hart. *turn is the number of the current
+ * turn, 0 at first; a hart ends its turn by adding 1. `harts` (1 or 2) take turns; `me` is the
+ * number of this hart's first turn: 0 or 1. pass() is called after each turn with its number, and
+ * always executes the same number of instructions. It makes an emulator that runs one hart at a
+ * time switch to the other one. Returns false if the other hart did not end its turn in time.
  */
 bool hpm_exact_turns(struct hpm *hpm, atomic_uint *turn, uint32_t me, uint32_t harts,
                      void (*pass)(uint32_t turn));
 
-/* Ends both tests. If a difference was wrong, takes all counters away, unless `offer`. */
+/* Called after both tests. If a difference was wrong, guests get no counters, unless `offer`. */
 void hpm_exact_settle(struct hpm *hpm, bool offer);
 
 #endif

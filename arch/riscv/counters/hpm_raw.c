@@ -24,8 +24,8 @@ bool hpm_firmware_event(const struct hw_event *config, uint32_t *event_idx)
 	return true;
 }
 
-/* Asks the firmware for one of the counters, all of which are without contents, and leaves it so.
- * Returns 0 if none can count the event. */
+/* Asks the firmware which of these counters takes the event, and resets that one again. All of them
+ * are reset before. Returns 0 if none can count the event. */
 static uint64_t ask(uint32_t event_idx, uint64_t event_data, uint64_t hctrs)
 {
 	struct sbi_ret ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, 0, hctrs,
@@ -89,8 +89,8 @@ static bool is_silent(uint64_t event_data)
 	return quirks.home_counters && (!hpm_gives_silent() || quirk_takes_for_own(event_data));
 }
 
-/* Returns home counters that cannot be used: after a delegated write, such a counter continues to
- * count its old event. */
+/* Returns the home counters that cannot get another event by a delegated write: QEMU continues to
+ * count the old one there. */
 static uint64_t homes_that_count(const struct hpm *hpm)
 {
 	uint64_t hctrs = 0;

@@ -11,8 +11,8 @@ _Static_assert(COMMANDS == 256 && RECORDS == 128, "LOG2SZ - 1 below");
 #define COMMANDS_LOG2_1 7U
 #define RECORDS_LOG2_1  6U
 
-/* Pause after a failed command, in units of `patience`: so a broken IOMMU takes at most 1/REST of a
- * hart's time. */
+/* Pause after a failed command, in units of `patience`, so that a broken IOMMU takes at most 1/REST
+ * of a hart's time. */
 #define REST 32U
 
 bool iommu_wait(const struct iommu *iommu, uint64_t reg, uint32_t mask, uint32_t value)
@@ -69,7 +69,7 @@ const char *iommu_queues_off(struct iommu *iommu)
 		return "its command queue cannot be turned off";
 	if (!queue_off(iommu, IOMMU_FQCSR))
 		return "its fault queue cannot be turned off";
-	/* The IOMMU would write page requests to memory that the firmware has chosen. */
+	/* Left on, it would write page requests to memory that the firmware has chosen. */
 	if (iommu->capabilities & CAP_ATS && !queue_off(iommu, IOMMU_PQCSR))
 		return "its queue of page requests cannot be turned off";
 	return NULL;
@@ -88,7 +88,7 @@ const char *iommu_queues_on(struct iommu *iommu)
 	return NULL;
 }
 
-/* Returns false. */
+/* Records that the IOMMU does not answer. Returns false, for the callers to return. */
 static bool is_stuck(struct iommu *iommu)
 {
 	iommu->stuck = true;
@@ -131,7 +131,7 @@ bool iommu_fence(struct iommu *iommu)
 		    iommu_waited_enough(iommu))
 			return is_stuck(iommu);
 	}
-	/* Completion of the commands is ordered before all that follows. */
+	/* Orders all that follows after the completion of the commands. */
 	fence_acquire_all();
 	return true;
 }

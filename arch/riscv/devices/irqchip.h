@@ -4,8 +4,8 @@
  * has a place in the controller: its PLIC context, or its index in the domain of the APLIC or
  * IMSIC.
  *
- * The registers of a source belong to the owner of the source (core/io/wired.h). A register of PLIC
- * enables is shared by 32 sources, so only one hart at a time calls irqchip_aim().
+ * A source's registers are accessed only by the owner of the source (core/io/wired.h). But a PLIC's
+ * enable register has 32 sources, so only one hart at a time may call irqchip_aim().
  */
 #ifndef ARCH_RISCV_DEVICES_IRQCHIP_H
 #define ARCH_RISCV_DEVICES_IRQCHIP_H

@@ -50,7 +50,7 @@ enum vcpu_exit {
 	EXIT_WFI,
 	EXIT_OTHER,
 	VCPU_EXITS,
-	EXIT_LOADING = VCPU_EXITS, /* the VM's end logged, memory cleared, the next life loaded */
+	EXIT_LOADING = VCPU_EXITS, /* between two lives: logging, clearing and loading memory */
 	VCPU_KINDS
 };
 
@@ -62,8 +62,8 @@ struct noted_exit {
 	uint64_t time, scause, sepc, stval, htval, hvip;
 	uint64_t eid, fid; /* a7 and a6 */
 	uint64_t told;     /* scause if a trace has recorded the exit; scause itself is ~0 then */
-	/* The context of the exit. If the exit is in an account (core/watch/account.h), `of` is
-	 * NULL and `accounted` is the context. */
+	/* of: the context of the vcpu that exited. Once the exit is in the vcpu's account
+	 * (core/watch/account.h), `accounted` is that context, and `of` is NULL. */
 	const struct guest_context *of, *accounted;
 };
 
@@ -74,14 +74,13 @@ struct guest_context {
 	uint64_t hs_sp;      /* top of the stack of its home hart */
 	uint64_t entered_hs; /* instret at the last exit */
 	/* Instructions of the longest stay in HS, including world switches. While stays are
-	 * recorded it is 0, so that each stay calls stay_longest(), like any longest one. */
+	 * recorded it is 0, so that each stay is the longest one and calls stay_longest(). */
 	uint64_t hs_longest;
 	uint64_t exits[VCPU_EXITS];
 	uint64_t hs_insns[VCPU_KINDS]; /* instructions in HS and M for this vcpu, by kind */
 	const void *calls; /* struct vsbi_slot[]: the functions that serve SBI extensions */
-	/* The call chain at the last exit, if samples of the exit have one (core/watch/samples.c).
-	 * NULL: not unwound yet, as at the beginning of each exit on harts that keep s0 or record
-	 * exits. */
+	/* The call chain at the last exit, for samples (core/watch/samples.c). NULL: not unwound
+	 * yet. The trap vectors that keep s0 or record exits clear it at each exit. */
 	const uint64_t *callers;
 };
 

@@ -19,7 +19,7 @@
 
 /* Accounts this stay, after an exit of this kind. Clobbers t0, t1, a2 and a4. If the stay is the
  * longest one or is recorded, it calls stay_longest() and clobbers everything that C may clobber
- * except a0, a1 and a3. */
+ * except a3 and, after an SBI call, a0 and a1. */
 	.macro	account_stay exit
 	csrr	t0, CSR_INSTRET
 	ld	t1, CTX_ENTERED_HS(tp)
@@ -51,8 +51,8 @@ longest_\exit:
 	j	accounted_\exit
 	.endm
 
-/* make DEBUG=1: calls a function without arguments, and preserves everything that C may clobber.
- * Afterwards t0 is the cause, as the following code expects it. */
+/* make DEBUG=1: calls a function without arguments, and preserves a0 to a7. Afterwards t0 is scause
+ * less CAUSE_ECALL_VS, as before check_exit. */
 	.macro	check function
 #ifdef TALLY_DEBUG
 	sd	a0, X(10)

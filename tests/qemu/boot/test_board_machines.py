@@ -123,8 +123,8 @@ def test_console_input(tmp_path, machine):
 
 def test_a_refusal_where_nothing_resets(tmp_path):
     result = boot(tmp_path, KUNMINGHU, {"alpha": MEASURE}, vcpus=("1",), status=harness.REFUSED)
-    assert result.own[-2:] == ["refused: /vms/alpha/vcpu0: harts: this machine has no hart 1",
-                               STOPS]
+    assert result.own[-2:] == ["refused: /vms/alpha/vcpu0: harts: hart 1 cannot be used: the tree "
+                               "disables it", STOPS]
 
 
 @pytest.mark.long

@@ -13,6 +13,7 @@ import harness
 import hosts
 import linux_counts
 from measured import EXPECTED, MEASURE
+from memory_at import memory_at
 import peers
 import plain
 import sampling
@@ -47,6 +48,18 @@ def test_counts_and_samples(tmp_path, machine):
     assert result.vm("gamma") == EXPECTED
     assert result.own[-2:] == ["all VMs ended", STOPS]
     assert result.own[0].endswith(" MiB of RAM; console input by APLIC and IMSIC")
+
+
+def test_a_bank_above_the_first(tmp_path):
+    """Of 4 GiB, Atlantis has half behind 2 GiB, from 0x180000000 on: a VM counts there as in the
+    first bank."""
+    own = {"beta": memory_at([(0x182000000, 16 << 20)]) + ";"}
+    result = boot(tmp_path, ATLANTIS, {"alpha": MEASURE, "beta": MEASURE}, ("--memory", "4G"),
+                  own=own)
+    assert [line.rsplit(",", 1)[0] for line in result.own if line.startswith("RAM ")] == [
+        "RAM 0x0 to 0x7fffffff: Tally, 1 VM", "RAM 0x180000000 to 0x1ffffffff: 1 VM"]
+    for name in ("alpha", "beta"):
+        assert result.vm(name) == EXPECTED
 
 
 @both

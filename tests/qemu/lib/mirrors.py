@@ -77,8 +77,10 @@ class Mirror:
             (tree / path).write_bytes(content)
         deb = self.deb(name)
         deb.parent.mkdir(exist_ok=True)
+        # The same content is the same bytes, whenever it is made: two indexes may name it.
         subprocess.run(["dpkg-deb", "--root-owner-group", "-Znone", "--build", tree, deb],
-                       check=True, capture_output=True)
+                       check=True, capture_output=True,
+                       env={**os.environ, "SOURCE_DATE_EPOCH": "1"})
         shutil.rmtree(tree)
         self.adopt(deb)
 

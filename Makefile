@@ -131,7 +131,7 @@ $(OFFSETS): arch/riscv/hart/asm_offsets.c | setup $(B)/guest/fdt.stamp
 		$(OUT)/gen/asm_offsets.s; } > $@
 
 # libfdt, but for what core/host/fdt_walk.c does in its place.
-FDT_OWN := fdt_offset_ptr fdt_next_tag fdt_getprop fdt_getprop_namelen
+FDT_OWN := fdt_offset_ptr fdt_next_tag fdt_getprop fdt_getprop_namelen fdt_getprop_by_offset
 $(OUT)/obj/libfdt.a: Makefile | setup $(B)/guest/fdt.stamp
 	@mkdir -p $(@D)
 	@echo "  WEAKEN  $@"

@@ -139,29 +139,46 @@ uint32_t fdt_next_tag(const void *tree, int start, int *next)
 
 /* Position of the names of properties, from the header. */
 struct names {
-	const char *at;
+	uint32_t at;
 	uint32_t size; /* bytes of it that are inside the tree */
 };
 
-static struct names names_of(const struct fdt_header *header)
+/* The names of the tree that was read last, and the words of the header that they depend on. */
+static struct names last_names;
+static struct fdt_header names_header;
+
+static __attribute__((noinline, cold)) void read_names(const struct fdt_header *header)
 {
 	uint32_t total = fdt32_to_cpu(header->totalsize), at = fdt32_to_cpu(header->off_dt_strings);
 	uint32_t own = fdt32_to_cpu(header->size_dt_strings);
-	struct names names = {(const char *)header + at, at < total ? total - at : 0};
+	uint32_t size = at < total ? total - at : 0;
 
 	if (fdt32_to_cpu(header->magic) != FDT_MAGIC || total > INT_MAX ||
 	    fdt32_to_cpu(header->version) < FDT_FIRST_SUPPORTED_VERSION ||
 	    fdt32_to_cpu(header->last_comp_version) > FDT_LAST_SUPPORTED_VERSION)
-		names.size = 0;
-	if (fdt32_to_cpu(header->version) >= 17 && own < names.size)
-		names.size = own;
-	return names;
+		size = 0;
+	if (fdt32_to_cpu(header->version) >= 17 && own < size)
+		size = own;
+	last_names = (struct names){at, size};
+	names_header = *header;
+}
+
+static inline struct names names_of(const struct fdt_header *header)
+{
+	if (header->totalsize != names_header.totalsize ||
+	    header->off_dt_strings != names_header.off_dt_strings ||
+	    header->size_dt_strings != names_header.size_dt_strings ||
+	    header->magic != names_header.magic || header->version != names_header.version ||
+	    header->last_comp_version != names_header.last_comp_version)
+		read_names(header);
+	return last_names;
 }
 
 /* Whether `name`, of `length` bytes and a NUL, is at this offset. */
-static bool is_name(struct names names, uint32_t offset, const char *name, uint32_t length)
+static bool is_name(const void *tree, struct names names, uint32_t offset, const char *name,
+                    uint32_t length)
 {
-	const char *at = names.at + offset;
+	const char *at = (const char *)tree + names.at + offset;
 
 	if (offset >= names.size || length >= names.size - offset || at[length])
 		return false;
@@ -170,6 +187,14 @@ static bool is_name(struct names names, uint32_t offset, const char *name, uint3
 			return false;
 	}
 	return true;
+}
+
+/* Returns the value of the property at this offset of the block. */
+static const void *value_of(const struct fdt_property *property, uint32_t offset, int *length)
+{
+	*length = (int)fdt32_to_cpu(property->len);
+	return property->data +
+	       (last.padded && *length >= 8 && (offset + sizeof(*property)) % 8 ? FDT_TAGSIZE : 0);
 }
 
 /* Returns a value of a node. NULL if there is none; *length is then the error. */
@@ -199,13 +224,9 @@ static const void *find_value(const void *tree, int node, const char *name, uint
 			return NULL;
 		}
 		property = (const void *)((const uint8_t *)tree + last.at + offset);
-		if (!is_name(names, fdt32_to_cpu(property->nameoff), name, size))
+		if (!is_name(tree, names, fdt32_to_cpu(property->nameoff), name, size))
 			continue;
-		*length = (int)fdt32_to_cpu(property->len);
-		return property->data +
-		       (last.padded && *length >= 8 && (offset + sizeof(*property)) % 8
-		            ? FDT_TAGSIZE
-		            : 0);
+		return value_of(property, offset, length);
 	}
 }
 
@@ -219,6 +240,31 @@ const void *fdt_getprop_namelen(const void *tree, int node, const char *name, in
 const void *fdt_getprop(const void *tree, int node, const char *name, int *length)
 {
 	return fdt_getprop_namelen(tree, node, name, (int)strlen(name), length);
+}
+
+/* For fdt_check_full(), which asks for the name of each property. */
+const void *fdt_getprop_by_offset(const void *tree, int offset, const char **name, int *length)
+{
+	struct names names = names_of(tree);
+	const struct fdt_property *property;
+	int unused, next;
+	uint32_t at;
+
+	length = length ? length : &unused;
+	*length = -FDT_ERR_BADOFFSET;
+	if (offset % (int)FDT_TAGSIZE || fdt_next_tag(tree, offset, &next) != FDT_PROP)
+		return NULL;
+	property = (const void *)((const uint8_t *)tree + last.at + (uint32_t)offset);
+	at = fdt32_to_cpu(property->nameoff);
+	if (name && at >= names.size)
+		return NULL;
+	if (name && !memchr((const char *)tree + names.at + at, 0, names.size - at)) {
+		*length = -FDT_ERR_TRUNCATED;
+		return NULL;
+	}
+	if (name)
+		*name = (const char *)tree + names.at + at;
+	return value_of(property, (uint32_t)offset, length);
 }
 
 /* libfdt has these in a file with functions that change trees, which Tally does not need. */

@@ -12,17 +12,19 @@
 
 #include "tests/host/chance.h"
 
-#define fdt_offset_ptr      tally_offset_ptr
-#define fdt_next_tag        tally_next_tag
-#define fdt_getprop         tally_getprop
-#define fdt_getprop_namelen tally_getprop_namelen
-#define fdt_address_cells   tally_address_cells
-#define fdt_size_cells      tally_size_cells
+#define fdt_offset_ptr        tally_offset_ptr
+#define fdt_next_tag          tally_next_tag
+#define fdt_getprop           tally_getprop
+#define fdt_getprop_namelen   tally_getprop_namelen
+#define fdt_getprop_by_offset tally_getprop_by_offset
+#define fdt_address_cells     tally_address_cells
+#define fdt_size_cells        tally_size_cells
 const void *tally_offset_ptr(const void *tree, int offset, unsigned int length);
 uint32_t tally_next_tag(const void *tree, int start, int *next);
 const void *tally_getprop(const void *tree, int node, const char *name, int *length);
 const void *tally_getprop_namelen(const void *tree, int node, const char *name, int size,
                                   int *length);
+const void *tally_getprop_by_offset(const void *tree, int offset, const char **name, int *length);
 int tally_address_cells(const void *tree, int node);
 int tally_size_cells(const void *tree, int node);
 #include "core/host/fdt_walk.c"
@@ -30,6 +32,7 @@ int tally_size_cells(const void *tree, int node);
 #undef fdt_next_tag
 #undef fdt_getprop
 #undef fdt_getprop_namelen
+#undef fdt_getprop_by_offset
 #undef fdt_address_cells
 #undef fdt_size_cells
 
@@ -88,6 +91,22 @@ static void compare_values(int at)
 	assert_int_equal(tally_size_cells(tree, at), fdt_size_cells(tree, at));
 }
 
+static void compare_property(int at)
+{
+	const char *my_name = NULL, *their_name = NULL;
+	int mine = 0, theirs = 0;
+	const void *value = fdt_getprop_by_offset(tree, at, &their_name, &theirs);
+
+	assert_ptr_equal(tally_getprop_by_offset(tree, at, &my_name, &mine), value);
+	assert_ptr_equal(tally_getprop_by_offset(tree, at, NULL, NULL),
+	                 fdt_getprop_by_offset(tree, at, NULL, NULL));
+	if (value)
+		assert_ptr_equal(my_name, their_name);
+	if (value || fdt_check_header(tree) == 0)
+		assert_int_equal(mine, theirs);
+	assert_true(value || mine < 0);
+}
+
 /* Returns how many tags there are. */
 static uint32_t compare(void)
 {
@@ -109,7 +128,7 @@ static uint32_t compare(void)
 		tags += tag != FDT_END;
 	}
 	for (int at = -8; at < (int)sizeof(tree) / 2 && !huge; at += at < 8 ? 1 : 4)
-		compare_values(at);
+		compare_values(at), compare_property(at);
 	for (int at = -2; at < (int)sizeof(tree); at++) {
 		for (uint32_t length = 0; length < 3; length++)
 			assert_ptr_equal(tally_offset_ptr(tree, at, length),

@@ -50,12 +50,15 @@ static uint64_t bits_of(uint64_t selector, uint32_t low, uint32_t width)
 	return selector >> low & ((UINT64_C(1) << width) - 1);
 }
 
+/* For groups and codes. Searching the table would take most of a random test's time. */
 static bool has_code(uint32_t group, uint32_t code)
 {
-	for (uint32_t n = 0; n < COMBINING_EVENTS; n++)
-		if (bits_of(table_events[n].selector, 0, 10) == (group << CODE_BITS | code))
-			return true;
-	return false;
+	static bool codes[1U << (CODE_BITS + 2)], filled;
+
+	for (uint32_t n = 0; !filled && n < COMBINING_EVENTS; n++)
+		codes[bits_of(table_events[n].selector, 0, CODE_BITS + 2)] = true;
+	filled = true;
+	return codes[group << CODE_BITS | code];
 }
 
 static bool is_operator(uint64_t value)
@@ -262,12 +265,12 @@ const struct selectors *combining_selectors(void)
 
 /* --- what happens -------------------------------------------------------------------- */
 
-/* Joins two numbers bit by bit; ADD has a carry. */
+/* Joins two numbers bit by bit; ADD has a carry. Above the highest bit of both is none of it. */
 static uint32_t joined(enum combining_op op, uint32_t a, uint32_t b)
 {
 	uint32_t sum = 0, carry = 0;
 
-	for (uint32_t i = 0; i < 8; i++) {
+	for (uint32_t i = 0; (a | b) >> i || carry; i++) {
 		uint32_t x = a >> i & 1, y = b >> i & 1, bit = x | y;
 
 		if (op == COMBINING_AND)

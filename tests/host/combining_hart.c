@@ -12,6 +12,7 @@
 static struct hart {
 	uint64_t selectors[COMBINING_LAST + 1], counters[COMBINING_LAST + 1];
 	uint64_t inhibit;
+	uint64_t overflows; /* of the selectors: they are asked for at each step */
 } harts[COMBINING_HARTS], *hart = harts;
 
 void combining_select(unsigned int which)
@@ -40,6 +41,7 @@ void combining_reset(void)
 	for (unsigned int i = COMBINING_FIRST; i <= COMBINING_LAST; i++)
 		hart->selectors[i] = group_bits(combining_group(i));
 	hart->inhibit = COMBINING_COUNTERS;
+	hart->overflows = 0;
 }
 
 static unsigned int op_of(uint64_t selector, unsigned int i)
@@ -61,6 +63,8 @@ void combining_write_event(unsigned int counter, uint64_t value)
 			value &= ~(UINT64_C(31) << COMBINING_OP_SHIFT(i));
 	}
 	hart->selectors[counter] = value | group_bits(combining_group(counter));
+	hart->overflows &= ~BIT(counter);
+	hart->overflows |= value & MHPMEVENT_OF ? BIT(counter) : 0;
 }
 
 uint64_t combining_event(unsigned int counter)
@@ -90,11 +94,7 @@ uint64_t combining_inhibit(void)
 
 uint64_t combining_overflows(void)
 {
-	uint64_t flags = 0;
-
-	for (unsigned int i = COMBINING_FIRST; i <= COMBINING_LAST; i++)
-		flags |= hart->selectors[i] & MHPMEVENT_OF ? BIT(i) : 0;
-	return flags;
+	return hart->overflows;
 }
 
 static unsigned int join(unsigned int op, unsigned int a, unsigned int b)
@@ -138,16 +138,18 @@ bool combining_step(enum combining_mode mode, const struct combining_cycle *cycl
 {
 	bool lcofi = false;
 
-	for (unsigned int i = COMBINING_FIRST; i <= COMBINING_LAST; i++) {
+	for (uint64_t left = COMBINING_COUNTERS & ~hart->inhibit; left; left &= left - 1) {
+		unsigned int i = (unsigned int)__builtin_ctzll(left);
 		uint64_t before = hart->counters[i];
 
-		if (hart->inhibit >> i & 1 || !counts_in(hart->selectors[i], mode))
+		if (!counts_in(hart->selectors[i], mode))
 			continue;
 		hart->counters[i] += advance(i, cycle->times[combining_group(i)]);
 		if (hart->counters[i] >= before)
 			continue;
 		lcofi = lcofi || !(hart->selectors[i] & MHPMEVENT_OF);
 		hart->selectors[i] |= MHPMEVENT_OF;
+		hart->overflows |= BIT(i);
 	}
 	return lcofi;
 }

@@ -215,13 +215,13 @@ void hardware_work_in_hs(void)
 
 	if (!fake.config.hs_work || fake.others_work)
 		return;
-	for (uint32_t i = COMBINING_FIRST; i < COUNTERS; i++) {
-		before[i] = combining_counter(i);
-		counting = counting || (fake.counters[i].running &&
-		                        (fake.counters[i].config.inhibit & HW_COUNT_HS));
-	}
+	for (uint32_t i = COMBINING_FIRST; i < COUNTERS && !counting; i++)
+		counting =
+		    fake.counters[i].running && (fake.counters[i].config.inhibit & HW_COUNT_HS);
 	if (!counting)
 		return;
+	for (uint32_t i = COMBINING_FIRST; i < COUNTERS; i++)
+		before[i] = combining_counter(i);
 	fake.chance = chance_mix(fake.chance);
 	units = 1 + (uint32_t)(fake.chance % fake.config.hs_work);
 	for (uint32_t i = 0; i < units; i++)

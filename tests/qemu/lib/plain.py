@@ -2,6 +2,7 @@
 """Runs a program on QEMU and OpenSBI alone, without Tally, in the exact profile."""
 
 import fcntl
+import functools
 import os
 import subprocess
 import threading
@@ -12,8 +13,10 @@ QEMU = os.environ.get("QEMU", "qemu-system-riscv64")
 BIOS = os.environ.get("BIOS", "/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin")
 
 
+@functools.cache
 def make(target, makefile=None, variables=()):
-    """Brings one file of build/ up to date and returns its path."""
+    """Brings one file of build/ up to date and returns its path: once in a session, in which no
+    source changes, for even the question takes make as long as a short boot takes QEMU."""
     command = ["make", "-s", "-C", str(ROOT), *variables]
     if makefile:
         command += ["-f", makefile]

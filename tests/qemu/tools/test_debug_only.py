@@ -20,7 +20,7 @@ UNKNOWN = "WARNING: {}: Tally does not know this word of the bootargs"
 
 def release():
     """Its path, also below `make DEBUG=1 test-qemu`."""
-    return plain.make("build/tally.bin", variables=["DEBUG="])
+    return plain.make("build/tally.bin", variables=("DEBUG=",))
 
 
 def image(folder):

@@ -8,7 +8,7 @@
  * in this order:
  * - the one that wraps first, of those whose wrap must be reported;
  * - the one with the hctr's own index, because it can then be read directly;
- * - whatever it was before, to avoid a stop and a start.
+ * - the present one, to avoid a stop and a start.
  *
  * To move the anchor, the hctr is stopped and started at another count, and the difference is
  * subtracted from every offset. The value of no counter changes.
@@ -62,7 +62,7 @@ static bool must_start(struct vpmu *v, hctr_t hctr, uint64_t users)
 {
 	uint64_t bit = bit64(hctr.idx);
 	struct anchor anchor = choose_anchor(v, hctr);
-	/* Emulated instructions delay the interrupt, and direct reads do not include them. */
+	/* Instructions in `ahead` delay the interrupt, and are missing in direct reads. */
 	bool ahead =
 	    v->hctr[hctr.idx].ahead != 0 && (anchor.armed || (users & bit) != 0 || v->policy.steps);
 	bool start = (v->active & bit) == 0 || anchor.offset != 0 || ahead ||
@@ -116,9 +116,8 @@ void vpmu_apply_all(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t rea
 		}
 		if (stops != 0)
 			vpmu_stop(v, stops);
-		/* While the values above were examined, another counter may have wrapped. This
-		 * happens only with counters that count HS, and each repetition needs another
-		 * counter that wraps. */
+		/* A counter that counts HS may have wrapped meanwhile; then the loop is repeated.
+		 * Each repetition takes another counter that wraps, so their number is bounded. */
 		hctrs = v->needs_slow_path && starts != 0 ? vpmu_slow_path_starts(v, starts) : 0;
 		for_each_bit (i, starts) {
 			uint64_t users = v->hctr[i].users & v->running;

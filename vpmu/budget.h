@@ -23,8 +23,8 @@
 int64_t vpmu_budget_set(struct vpmu *v, bool resident, int64_t left);
 
 /* Returns the events that are left; a negative number is the excess. The vcpu is not resident, and
- * its counter was evicted, or read when it was saved. If any other hart asks, or at another time,
- * the answer is as old as the last read of the counter. */
+ * its counter was evicted, or read when it was saved. At any other time, or on another hart, the
+ * result is as old as the last read of the counter. */
 int64_t vpmu_budget_left(const struct vpmu *v);
 
 #endif

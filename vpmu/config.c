@@ -3,8 +3,8 @@
  * Configuring a counter: SBI 3.0 section 11.8.
  *
  * When a counter is configured again, its old configuration is dropped first, including OF. Its
- * value is kept unless CLEAR_VALUE is set. A running counter is never chosen. Only SKIP_MATCH can
- * name one, and then it must be running for exactly the requested event.
+ * value is kept unless CLEAR_VALUE is set. A running counter is never chosen. SKIP_MATCH can name
+ * one, but only for exactly the event and filter that it counts.
  */
 #include "vpmu/hctr.h"
 #include "vpmu/room.h"
@@ -71,13 +71,13 @@ static void configure(struct vpmu *v, struct vpmu_place place, const struct hw_e
 	}
 	c->hctr = (uint8_t)place.hctr.idx;
 	v->hctr[place.hctr.idx].users |= bit;
-	/* If the hctr has users, but not the counter with its own index, it may hold that counter's
-	 * old value. */
+	/* Unless the counter with its own index is a user, the hctr will run for others and not
+	 * keep that counter's value. */
 	v->in_step &= ~bit64(place.hctr.idx) | v->hctr[place.hctr.idx].users;
 	vpmu_note_solo(v, place.hctr);
 }
 
-/* The parts of a stopped counter that its configuration changes. */
+/* The state of a stopped counter that a new configuration overwrites. */
 struct former {
 	struct vpmu_counter counter;
 	struct hw_event event;
@@ -169,9 +169,9 @@ bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct hw_event *event)
 }
 
 /*
- * Makes the hctr hold the event. Returns false if the hardware refuses; then the counters are as
- * before, except for in-step values. Other users of the hctr count this very event already, and may
- * be running.
+ * Makes the hctr hold the event. Returns false if the hardware refuses; then the guest's counters
+ * are as before, but the hctr is not in step any more. If the hctr has other users of the guest,
+ * they count the same event, and may be running.
  */
 static bool prepare(struct vpmu *v, hctr_t hctr, const struct hw_event *event)
 {
@@ -242,7 +242,8 @@ static struct sbi_ret config_stopped(struct vpmu *v, uint64_t set, const struct 
 	return taken ? vpmu_result(SBI_SUCCESS, place.lctr.idx) : not_supported;
 }
 
-/* The fast path: the home counter of a known event, if nothing is configured on it. */
+/* Whether the fast path is possible: the event is known, and nothing is configured on its home
+ * counter. */
 static inline bool is_home_idle(const struct vpmu *v, const struct vpmu_known *known, uint64_t set,
                                 unsigned long config_flags, unsigned long event_idx,
                                 uint64_t event_data)
@@ -273,8 +274,7 @@ static inline struct sbi_ret take_home(struct vpmu *v, uint32_t idx, unsigned lo
 	return vpmu_result(SBI_SUCCESS, idx);
 }
 
-/* Not inlined, so that nothing is saved if the hctr holds the event already. It is a leaf
- * function. */
+/* Not inlined, so that no registers are saved if the hctr holds the event already. */
 static __attribute__((noinline, flatten)) struct sbi_ret
 config_home(struct vpmu *v, uint32_t idx, unsigned long config_flags, uint32_t event_idx)
 {
@@ -300,7 +300,7 @@ __attribute__((noinline)) struct sbi_ret vpmu_config_here(struct vpmu *v, uint64
 		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
 	if (set == 0 || !vpmu_event_parse(v, event_idx, event_data, config_flags, &event, &hctrs))
 		return not_supported;
-	/* The guest has asked for this event for the first time. */
+	/* The event has become known just now, or a move has freed its home counter. */
 	if (is_home_idle(v, vpmu_known_place(v, event_idx), set, config_flags, event_idx,
 	                 event_data))
 		return config_home(v, vpmu_known_place(v, event_idx)->home, config_flags,
@@ -316,7 +316,7 @@ __attribute__((noinline)) struct sbi_ret vpmu_config_here(struct vpmu *v, uint64
 	return config_stopped(v, set, &event, hctrs, config_flags);
 }
 
-/* All that the fast path does not do. */
+/* The slow path. */
 static __attribute__((noinline)) struct sbi_ret config_any(struct vpmu *v, uint64_t set,
                                                            unsigned long config_flags,
                                                            unsigned long event_idx,

@@ -26,9 +26,9 @@
  * events, and no number is better than a wrong one. A plain stop returns ALREADY_STOPPED and leaves
  * it LOST. If its value is not known either, only a start with a given value can start it.
  *
- * Hardware counters start only where a hart can start them. Firmware counters are never LOST.
- * config_matching with AUTO_START is config_matching and start in one. config.c says what it does
- * to a counter that is STOPPED or RUNNING already.
+ * A hardware counter is RUNNING only if the hart has started it; otherwise the start makes it LOST.
+ * Firmware counters are never LOST. config_matching with AUTO_START does both in one call. For a
+ * counter that is STOPPED or RUNNING already, see config.c.
  */
 #include <stddef.h>
 
@@ -60,7 +60,7 @@ void vpmu_init(struct vpmu *v, const struct vpmu_policy *policy)
 
 void vpmu_clear(struct vpmu *v)
 {
-	/* A copy, because the structure is about to be overwritten. */
+	/* A copy, because vpmu_init() overwrites *v. */
 	struct vpmu_policy policy = v->policy;
 	int64_t left = 0;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Checks event_idx, event_data and the filters in config_flags: SBI 3.0 sections 11.1 to 11.5, and
- * table 37. Whatever is wrong with an event, table 38 has one error: no counter can monitor it.
+ * table 37. Table 38 has only one error for an event that is invalid or cannot be counted: no
+ * counter can monitor it.
  */
 #include <stddef.h>
 
@@ -131,7 +132,7 @@ static bool look_up(struct vpmu *v, unsigned long event_idx, uint64_t event_data
 	return *hctrs != 0;
 }
 
-/* Does not ask for raw events, because that takes counters from others. */
+/* Does not ask the port about raw events, because that may take counters from other vcpus. */
 uint64_t vpmu_movable(const struct vpmu *v, hctr_t hctr)
 {
 	struct hw_event event = v->event[hctr.idx];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which events can be counted: SBI 3.0 section 11.14. The guest writes one entry for each event to
- * memory (table 47):
+ * Queries whether events can be counted: SBI 3.0 section 11.14. The guest writes one entry for each
+ * event to memory (table 47):
  *
  *      offset   0           4           8                       16
  *               +-----------+-----------+-----------------------+
@@ -12,7 +12,7 @@
  * The output is what config_matching would return if this vcpu had no counter configured. It
  * depends only on the VM's policy and the hart.
  *
- * A guest may ask for more entries than one stay in HS has time for. So each call handles a slice,
+ * A guest may ask for more entries than HS may handle at one exit. So each call handles a slice,
  * and the caller repeats it, with all arguments checked again, until all entries are done. Other
  * vcpus run in between; for the guest it is one instruction. The progress is passed in
  * shmem_phys_hi, which must otherwise be 0, so no state is kept here.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A start or a stop that the hardware has refused, which is found out afterwards. Nothing has been
- * read meanwhile. A counter that should run has stood still at its initial value, or was not set. A
- * counter that should be stopped stands still until HS is left, and its value was read before.
+ * A start or a stop that the hardware has refused. vpmu/ learns this afterwards, before the guest
+ * can read a value. A counter that should run has stood still at its initial value, or was not set.
+ * A counter that should be stopped stands still until HS is left, and its value was read before.
  */
 #include "vpmu/hctr.h"
 
@@ -12,17 +12,18 @@ void vpmu_failed(struct vpmu *v, uint64_t hctrs)
 	uint64_t lost;
 	uint32_t i;
 
-	/* All of them before the first one is lost, because that may read those that are active. */
+	/* All are removed before the first one is lost, because vpmu_lose() may poll those that are
+	 * active. */
 	v->active &= ~hctrs;
 	for_each_bit (i, hctrs) {
-		/* The hardware has nothing that could be started again. */
+		/* The contents of the hctr cannot be used again. */
 		vpmu_evict(v, (hctr_t){i});
 		vpmu_unshown(v, (hctr_t){i});
 	}
 	for_each_bit (i, active) {
 		lost = v->hctr[i].users & v->running;
 		vpmu_lose(v, (hctr_t){i});
-		/* Its count was not read on all paths that lead here. */
+		/* Not all paths that lead here have read the count. */
 		v->unknown |= lost;
 	}
 	if ((v->direct & hctrs) != 0) {

@@ -3,10 +3,10 @@
  * The fixed counters, cycle and instret. Each can count its event with a second filter.
  *
  * HS lends them (see vpmu_port_fixed_take()), so a fixed counter belongs to this vcpu exactly while
- * it is active: it is in `owned` from its start to its stop, whatever stops it. Fixed counters
- * raise no LCOFI, nor do counters of cache events if the policy says so. Such counters are polled:
- * while one of them runs near its wrap, a poll is requested for the earliest time of the wrap, and
- * again until it has wrapped. The effect is that of a late overflow interrupt.
+ * it is active: it is in `owned` from its start to any kind of stop. Fixed counters raise no LCOFI;
+ * with `polled_cache`, counters of cache events raise none either. Such counters are polled: while
+ * one of them runs near its wrap, a poll is requested for the earliest time of the wrap, and again
+ * until it has wrapped. The effect is that of a late overflow interrupt.
  *
  * A vcpu with a counter on a fixed hctr, or with a counter that runs near its wrap on another
  * polled hctr, takes the slow path (`needs_slow_path`), until a stop finds that it has none.
@@ -16,8 +16,9 @@
 #define NEVER UINT64_MAX
 
 /*
- * Returns the counts until the first counter of an hctr wraps that is near its wrap, from the count
- * that was read last. At most half the range, because a late poll must still recognize the wrap.
+ * Returns the number of counts, from the count that was read last, until one of the hctr's counters
+ * that are near their wraps wraps first. NEVER if none is near. At most half the range, because a
+ * late poll must still recognize the wrap.
  */
 static uint64_t counts_left(const struct vpmu *v, hctr_t hctr)
 {

@@ -18,7 +18,7 @@ static inline bool vpmu_holds(const struct vpmu *v, hctr_t hctr, const struct hw
 }
 
 /*
- * Makes an idle hctr hold an event and filter, whatever it held before. Returns false if the
+ * Makes an idle hctr hold an event and filter, independent of its contents. Returns false if the
  * hardware refuses; then it holds nothing of this vcpu.
  */
 bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct hw_event *event);
@@ -35,22 +35,22 @@ void vpmu_note_event(struct vpmu *v, hctr_t hctr, const struct hw_event *event);
  */
 uint64_t vpmu_end_observers(struct vpmu *v, hctr_t hctr);
 
-/* A wrap of a running observer was found, which samples: begins its next period. The hctr must be
- * applied afterwards. */
+/* A running observer that samples has wrapped: begins its next period. The hctr must be applied
+ * afterwards. */
 void vpmu_sampled(struct vpmu *v, hctr_t hctr, uint32_t idx);
 
 /* The armed hctr has overflowed. If an observer is its only user, does the same in fewer
- * instructions, and starts the hctr again. Returns false otherwise. */
+ * instructions, starts the hctr again and returns true. Otherwise returns false. */
 bool vpmu_sampled_alone(struct vpmu *v, hctr_t hctr);
 
 /* Does the same as vpmu_end_observers(), but is never inlined. */
 uint64_t vpmu_end_observers_again(struct vpmu *v, hctr_t hctr);
 
 /*
- * Called before and after a change of those users of an hctr that are not the guest's. The first
- * reads the count of the hctr. The second sets the hctr again for all running counters, now or when
- * the vcpu comes back; `flagged` is the result of the first. `resident`: whether the vcpu is
- * resident; if not, it was last on this hart.
+ * Called before and after an observer or the budget begins or ends to use an hctr. The first reads
+ * the count of the hctr. The second sets the hctr again for all running counters, now or when the
+ * vcpu comes back; `flagged` is the result of the first. `resident`: whether the vcpu is resident;
+ * if not, it was last on this hart.
  */
 uint64_t vpmu_users_change(struct vpmu *v, bool resident, hctr_t hctr);
 void vpmu_users_changed(struct vpmu *v, bool resident, hctr_t hctr, uint64_t flagged);
@@ -89,12 +89,12 @@ static inline uint64_t vpmu_take_overflows(struct vpmu *v)
 
 /*
  * Called after the last counter was stopped. A counter that counts HS may have raised an LCOFI
- * since the last vpmu_take_overflows(), and must not leave it for the next vcpu.
+ * since the last vpmu_take_overflows(); the next vcpu must not get it.
  */
 void vpmu_drop_pending(const struct vpmu *v);
 
-/* Sets OF of those of these counters that have wrapped since the count of their hctr was `before`.
- * Returns whether there were any. */
+/* Finds those of these counters that have wrapped since the count of their hctr was `before`, and
+ * sets their OF. Returns whether there were any. */
 bool vpmu_find_wraps(struct vpmu *v, hctr_t hctr, uint64_t before, uint64_t lctrs);
 
 /*
@@ -129,11 +129,11 @@ static inline void vpmu_raise_due(struct vpmu *v)
 /* anchor.c */
 
 /*
- * Starts, moves and stops these hctrs as their running counters need it, with at most one stop and
- * one start of the port. Updates direct reads, and raises LCOFI if a wrap was found. Each active
- * hctr must have been synced. If the hardware refuses an hctr, its counters are lost. `stops` are
- * active hctrs without a running counter, and `ready` are hctrs that vpmu_set() has set; both need
- * no decision.
+ * Starts, moves and stops these hctrs as their running counters require, usually with one stop and
+ * one start of the port. Updates direct reads, and raises LCOFI if a wrap was found. Each of
+ * `hctrs` that is active must have been synced. If the hardware refuses an hctr, its counters are
+ * lost. `stops` are active hctrs without a running counter, and `ready` are hctrs that vpmu_set()
+ * has set; both need no decision.
  */
 void vpmu_apply_all(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t ready);
 
@@ -189,8 +189,8 @@ static inline void vpmu_stop(struct vpmu *v, uint64_t hctrs)
 	vpmu_port_stop(hctrs);
 	v->active &= ~hctrs;
 	v->armed &= ~hctrs;
-	/* Linux reads a counter after it stops it. If the hctr still has the value, this read needs
-	 * no exit. It has not if the counter went on after its value was taken, or was given back
+	/* Linux reads a counter after it has stopped it. This read needs no exit if the hctr still
+	 * has the counter's value. It does not have it if the counter counts HS, or was given back
 	 * to HS. */
 	if (v->needs_slow_path)
 		vpmu_slow_path_stopped(v, hctrs);

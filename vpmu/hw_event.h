@@ -21,8 +21,8 @@
 #define HCTRS_INSTRET (UINT64_C(1) << HCTR_INSTRET)
 #define HCTRS_FIXED   (HCTRS_CYCLE | HCTRS_INSTRET)
 
-/* Modes that a counter does not count. The four combinations are the filters that a guest can ask
- * for. */
+/* Modes that a counter does not count. The four combinations of HW_INH_* are the filters that a
+ * guest can ask for. */
 #define HW_INH_VS 1U
 #define HW_INH_VU 2U
 /* Counts HS as well, if VS is counted. */

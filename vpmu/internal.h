@@ -70,7 +70,8 @@ static inline bool vpmu_counter_set(const struct vpmu *v, unsigned long base, un
 	return mask == 0;
 }
 
-/* Does the same without checking whether the counters exist. Returns 0 if they cannot exist. */
+/* Does the same without checking whether the counters exist. Returns 0 if one of them has an index
+ * above 63. */
 static inline uint64_t vpmu_named(unsigned long base, unsigned long mask)
 {
 	uint64_t set = (uint64_t)mask << base % VPMU_COUNTERS;
@@ -85,8 +86,8 @@ uint64_t vpmu_value(const struct vpmu *v, lctr_t lctr);
 
 /*
  * Checks an event and normalizes it for comparison. *hctrs becomes the hctrs that the VM may use
- * for it, 0 for a firmware event. Returns false if no counter of this VM can count it. Of
- * config_flags only the filters matter.
+ * for it, 0 for a firmware event. Returns false if no counter of this VM can count it. Only the
+ * filters of config_flags matter.
  */
 bool vpmu_event_parse(struct vpmu *v, unsigned long event_idx, uint64_t event_data,
                       unsigned long config_flags, struct hw_event *event, uint64_t *hctrs);
@@ -152,7 +153,8 @@ static inline uint64_t vpmu_fw_total(const struct vpmu *v, lctr_t lctr)
 	return vpmu_port_fw_total(SBI_PMU_EVENT_CODE(c->event_idx));
 }
 
-/* Returns where the total of a firmware event is, for `hctr` in struct vpmu_counter. */
+/* Returns the value of `hctr` in struct vpmu_counter for a firmware event: the index of its
+ * total. */
 static inline uint32_t vpmu_fw_place(const struct vpmu *v, uint32_t event_idx)
 {
 	uint32_t code = SBI_PMU_EVENT_CODE(event_idx);
@@ -194,8 +196,8 @@ uint64_t vpmu_takers(const struct vpmu *v, uint64_t set, const struct hw_event *
 
 /* fixed.c */
 
-/* Whether a counter is configured for an event that HS counts with instret, which it must keep. No
- * side effects. */
+/* Whether a counter is configured for an event that HS counts with instret. Then HS cannot lend
+ * instret. No side effects. */
 bool vpmu_hs_clock_wanted(const struct vpmu *v);
 
 /* counter.c */
@@ -213,7 +215,7 @@ static inline void vpmu_note_solo(struct vpmu *v, hctr_t hctr)
 
 	if ((v->running & bit) == 0)
 		v->counter[hctr.idx].offset = 0;
-	/* It will be set before it runs again. */
+	/* The hctr will be set before it runs again. */
 	if ((h->users & v->running) == 0)
 		h->ahead = 0;
 	/* A counter that counts HS moves while vpmu/ works on it, so it never takes the fast
@@ -230,7 +232,7 @@ static inline bool vpmu_is_fw(const struct vpmu *v, lctr_t lctr)
 	return (v->fw_lctrs >> lctr.idx & 1) != 0;
 }
 
-/* Whether a counter of this vcpu uses it. */
+/* Whether a counter of this vcpu uses the hctr. */
 static inline bool vpmu_is_used(const struct vpmu *v, hctr_t hctr)
 {
 	return (v->hctr[hctr.idx].users & ~VPMU_HS_USES) != 0;
@@ -251,13 +253,13 @@ static inline uint64_t vpmu_shown_hctrs(const struct vpmu *v)
 	return v->policy.shows_flags ? (v->near | v->overflow) & ~UINT64_C(7) : 0;
 }
 
-/* With shows_flags, before the stopped counters in `set` are started near their wraps: ends the
- * observers that share their hctrs. Returns the counters whose OF could not be shown, because they
- * share an hctr with another counter of the guest, or have that of another index. */
+/* With shows_flags, called before the stopped counters in `set` are started near their wraps. Ends
+ * the observers that share their hctrs. Returns the counters whose OF could not be shown, because
+ * they share an hctr with another counter of the guest, or their hctr has another index. */
 uint64_t vpmu_not_showable(struct vpmu *v, uint64_t set);
 
-/* The hardware has refused the hctr. If the guest was to see OF of a stopped counter there, the
- * counter becomes lost, since it would look as if it had not overflowed. */
+/* The hardware has refused the hctr. If it was to show OF = 1 of a stopped counter, that counter
+ * becomes lost: the guest would see OF = 0, as if there had been no overflow. */
 void vpmu_unshown(struct vpmu *v, hctr_t hctr);
 
 /* start.c */

@@ -2,8 +2,8 @@
 /*
  * An observer is a logical counter with an index that guests cannot name. So it can share an hctr
  * like any other counter (anchor.c). Requests of the guest ignore it (assign.c), and prepare() in
- * config.c ends it if it is in the way. Its wrap is never reported to the guest: it is the end of a
- * period of one that samples, and nothing of any other.
+ * config.c ends it if it is in the way. Its wrap is never reported to the guest. The wrap of an
+ * observer that samples ends a period; that of any other has no effect.
  */
 #include "vpmu/observe.h"
 #include "vpmu/hctr.h"
@@ -30,7 +30,7 @@ static bool find(const struct vpmu *v, const struct hw_event *event, uint64_t hc
 	}
 	if (free == 0)
 		return false;
-	/* Guests get the lowest one. */
+	/* Guests' counters get the lowest free one. */
 	hctr->idx = highest_bit(free);
 	return true;
 }
@@ -109,7 +109,7 @@ enum vpmu_observe vpmu_observe(struct vpmu *v, bool resident, uint32_t n, uint32
 	return VPMU_OBSERVES;
 }
 
-/* It was running on this hctr, or it was lost. */
+/* Ends an observer that was running on this hctr, or was lost. */
 static void end(struct vpmu *v, uint32_t idx, hctr_t hctr)
 {
 	uint64_t bit = bit64(idx);
@@ -153,8 +153,8 @@ bool vpmu_observed(const struct vpmu *v, uint32_t n, uint64_t *value, bool *shar
 	return true;
 }
 
-/* Returns how many more periods are over, if one that is found to be over ended `beyond` counts
- * ago. The length is 0 only for an observer that does not sample: its wrap ends no period. */
+/* Returns the number of further periods that have ended, if one ended `beyond` counts ago. `period`
+ * is 0 for an observer that does not sample. */
 static uint64_t periods_missed(uint64_t beyond, uint64_t period)
 {
 	return beyond < period || period == 0 ? 0 : beyond / period;
@@ -166,13 +166,14 @@ void vpmu_sampled(struct vpmu *v, hctr_t hctr, uint32_t idx)
 	uint32_t n = idx - VPMU_OBSERVER(0);
 	uint64_t period = v->period[n];
 	uint64_t value = (v->hctr[hctr.idx].count + c->offset) & v->value_mask;
-	/* An instruction that was emulated is found before it is added. */
+	/* A wrap by an emulated instruction is found before the instruction is added: then the
+	 * value is still the highest one. */
 	uint64_t beyond = value <= v->value_mask / 2 ? value : 0;
 	uint64_t missed = periods_missed(beyond, period);
 	uint64_t next = vpmu_port_sampled(n, period, missed);
 	uint64_t back;
 
-	/* It would be over already. */
+	/* The next period would be over already. */
 	if (next <= beyond - missed * period)
 		next = period;
 	back = missed * period + next;

@@ -4,11 +4,12 @@
  * filter as a counter of the guest would. If a counter of the guest counts the same, both share the
  * hardware counter. The guest has priority: its calls and the values of its counters are the same
  * as without observers, and an observer ends if the guest needs its hardware counter. Only reads
- * may cost more: a counter of the guest that shares an hctr, or shared it when it was stopped, may
- * need an exit to be read.
+ * may cost more: if a counter of the guest shares an hctr, or shared it when it was stopped, its
+ * reads may need exits.
  *
  * An observer may sample: vpmu_port_sampled() is called after each period of events. Its counter is
- * then always near its wrap, like that of a guest that samples: each period sets it back.
+ * then always near its wrap: at the end of each period, the next period is subtracted from its
+ * value.
  *
  * All functions are called on the hart where the vcpu is resident, or was last.
  */
@@ -28,8 +29,9 @@ enum vpmu_observe {
 
 /*
  * Starts observer n, which is free, on a hardware event from zero. Of config_flags only the filters
- * matter. Events that the VM may not count can be observed. period: 0, or how many events happen
- * before the first sample, less than 2^62. A vcpu with count_hs or hart_flags must not be sampled.
+ * matter. Events that the VM may not count can be observed. period: the number of events before the
+ * first sample, less than 2^62; 0 for no samples. A vcpu with count_hs or hart_flags must not be
+ * sampled.
  */
 enum vpmu_observe vpmu_observe(struct vpmu *v, bool resident, uint32_t n, uint32_t event_idx,
                                uint64_t event_data, unsigned long config_flags, uint64_t period);

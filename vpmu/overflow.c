@@ -13,8 +13,8 @@
  */
 #include "vpmu/hctr.h"
 
-/* Records that running counters of an hctr have wrapped. Those of the budget and of observers tell
- * the port, and the guest nothing. */
+/* Records that running counters of an hctr have wrapped. Wraps of the budget and of observers are
+ * reported to the port, and not to the guest. */
 static void wrapped(struct vpmu *v, hctr_t hctr, uint64_t lctrs)
 {
 	uint64_t observers = lctrs & VPMU_OBSERVER_LCTRS;
@@ -27,7 +27,7 @@ static void wrapped(struct vpmu *v, hctr_t hctr, uint64_t lctrs)
 		v->lcofi_due = true;
 	if ((lctrs & bit64(VPMU_BUDGET)) != 0)
 		vpmu_port_budget_spent();
-	/* If the hardware's OF of this wrap still comes, it must be ignored. */
+	/* The hardware may set OF for this wrap later. That must be ignored. */
 	for_each_bit (i, lctrs)
 		if (v->counter[i].offset == 0)
 			v->armed &= ~bit64(hctr.idx);
@@ -113,8 +113,8 @@ void vpmu_overflow(struct vpmu *v)
 	}
 	if (flagged == 0)
 		return;
-	/* Does the same in fewer instructions: solo counters share with no other and continue to
-	 * run. */
+	/* Does the same in fewer instructions: solo counters do not share their hctrs, and continue
+	 * to run. */
 	v->overflow |= flagged;
 	v->near &= ~flagged;
 	v->armed &= ~flagged;

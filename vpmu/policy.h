@@ -28,9 +28,9 @@ struct vpmu_known {
 #define VPMU_KNOWN 16U
 
 /*
- * The event table of this core, which limits what counts an event, and the raw events that a VM may
- * count besides those of its policy. Not in the policy, since that lies before the counters, which
- * have to be within 2 KiB of the start of their vcpu.
+ * The event table of this core, which limits the counters that can count an event, and the raw
+ * events that a VM may count besides those of its policy. It is not part of the policy, because the
+ * policy is in front of the counters, which must be within 2 KiB of the start of their vcpu.
  */
 struct vpmu_table {
 	const struct selectors *selectors;
@@ -73,7 +73,7 @@ struct vpmu_policy {
 	bool trap_reads; /* no direct reads */
 	bool snapshot;   /* the VM has snapshots (FID 7) */
 	bool count_hs;   /* work of HS for the vcpu counts as VS: see HW_COUNT_HS */
-	/* A stop and a start take few instructions in the port, or are always needed. */
+	/* A stop and a start of the port take few instructions, or are needed in any case. */
 	bool cheap_moves;
 	bool steps; /* vpmu_port_step() exists */
 

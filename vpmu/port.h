@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Everything that the vPMU needs from outside, resolved at link time: by core/pmu/vpmu_port.c on a
- * hart, and on a host by tests/host/fake_port*.c, on a fake hart, in the model test, and by
- * tests/host/vpmu_stub.c, which records requests, in the unit tests.
+ * Everything that the vPMU needs from outside. There are three implementations, one of which is
+ * linked: core/pmu/vpmu_port.c on a hart; tests/host/fake_port*.c on the fake hart of the model
+ * test; tests/host/vpmu_stub.c, which records requests, in the unit tests.
  *
  * Each call concerns the hart that makes it and the vcpu that is resident there. The hart is in
- * HS-mode with interrupts off. Counters that are started here do not count M and U, nor HS, unless
- * the filter has HW_COUNT_HS; such counters advance during all of these calls.
+ * HS-mode with interrupts off. Counters that are started here never count M and U. They count HS
+ * only if the filter has HW_COUNT_HS, and then they advance during these calls.
  *
- * There are five groups, in this order in every implementation:
+ * The functions form five groups, in this order in every implementation:
  *   counters        of the hart: contents, set, run, stop, read, OF
  *   fixed counters  vpmu_port_fixed_*: those of HS, which are lent
- *   events          vpmu_port_event_*: which counters can count an event; vpmu_port_fw_*: how often
+ *   events          vpmu_port_event_*: counters that can count an event; vpmu_port_fw_*: how often
  *                   a firmware event happened
  *   guest memory    vpmu_port_guest_*
  *   notices         for the vcpu's owner
@@ -55,7 +55,7 @@ void vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed);
 
 /*
  * Starts counters that vpmu_port_set() has set, or that this vcpu stopped and no other has used
- * since. The latter continue with their value, armed if they were.
+ * since. The latter continue with their value, and are armed if they were armed before.
  *
  * No overflow may be pending (see vpmu_port_take_overflow) when this is called.
  */
@@ -74,9 +74,9 @@ void vpmu_port_stop(uint64_t hctr_mask);
 uint64_t vpmu_port_read(hctr_t hctr);
 
 /*
- * Only with vpmu_policy.steps: adds one to running counters that do not advance now, and does not
- * change OF, as if one more event had happened. Does nothing to a counter whose value is `last`.
- * Returns those counters.
+ * Only with vpmu_policy.steps. Adds one to each of these running counters, which stand still while
+ * the hart is in HS. Does not change OF. A counter whose value is `last` does not change; the mask
+ * of such counters is returned.
  */
 uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last);
 
@@ -93,8 +93,8 @@ uint64_t vpmu_port_flags(void);
  * Clears a pending LCOFI. Returns those of the armed counters whose OF is set. Must be called
  * before any start or stop, and on the interrupt. Cheap if nothing is pending.
  *
- * A counter that counts HS may wrap right afterwards. That does not matter for a stop; the port
- * itself ensures that nothing is pending at a start.
+ * A counter that counts HS may wrap right afterwards. That does not matter to a stop, and the
+ * port's start copes with it.
  */
 uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs);
 
@@ -116,23 +116,23 @@ void vpmu_port_fixed_release(uint64_t hctr_mask);
 /* --- events --------------------------------------------------------------------------------- */
 
 /*
- * Returns the hardware counters that can count the event, as a mask of hctr; 0: none. Constant for
- * a hart. It has one bit only if the platform needs home counters, and in addition the event's
- * fixed counter if filters work on it. For a raw event, hctrs that do not run may be taken from any
- * vcpu, including the resident one: vpmu_evict(), vpmu_evicted().
+ * Returns the hardware counters that can count the event, as a mask of hctr; 0 if there are none.
+ * Constant for a hart. If the platform needs home counters, only one of them is programmable. The
+ * event's fixed counter is included if filters work on it. For a raw event, hctrs that do not run
+ * may be taken from any vcpu, including the resident one: vpmu_evict(), vpmu_evicted().
  */
 uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data);
 
 /*
- * Translates a raw event into the event of this hart that has this selector, if there is one.
- * Others do not change. Constant for a hart.
+ * If a raw event has the selector of a standard event of this hart, replaces it by that event;
+ * otherwise changes nothing. Constant for a hart.
  */
 void vpmu_port_event_of_raw(uint32_t *event_idx, uint64_t *event_data);
 
 /*
- * The firmware events that running counters of this vcpu count, of those in
- * vpmu_policy.fw_port_events, as a mask of codes. Called when it changes. The port stores it with
- * the vcpu, because a world switch does not change it.
+ * Reports the events of vpmu_policy.fw_port_events that running counters of this vcpu count, as a
+ * mask of codes. Called when the mask changes. The port stores it with the vcpu, because a world
+ * switch does not change it.
  */
 void vpmu_port_fw_watch(uint32_t codes);
 
@@ -158,8 +158,8 @@ bool vpmu_port_guest_ram(uint64_t gpa, uint64_t n);
 /* --- notices -------------------------------------------------------------------------------- */
 
 /*
- * Requests that vpmu_poll() be called when a counter may have advanced by `counts`, and not much
- * later. 2^64 - 1: no more polls. Replaces the last request.
+ * Requests one call of vpmu_poll(), as soon as a counter may have advanced by `counts`. 2^64 - 1
+ * cancels the request. Replaces the last request.
  */
 void vpmu_port_poll_after(uint64_t counts);
 

@@ -5,19 +5,20 @@
  * An instruction that traps does not retire, but on a real machine the guest would have counted it.
  * All running counters of an hctr count the same, so adding one in the hardware adds one to each of
  * them, and no offset changes. If that is expensive, or would make the hardware wrap, the
- * instruction is counted in memory instead (`ahead`). An armed hctr would then wrap one count too
- * late, so it is set again at once. So is an hctr whose OF the guest sees only while it can read
- * the hctr directly. Others lose only direct reads, so they are set again only if that is cheap.
+ * instruction is counted in memory instead (`ahead`). Two kinds of hctr are then set again at once:
+ * an armed one, which would wrap one count too late; and one whose OF the guest must see, because
+ * the guest sees OF only of counters that it can read directly. All others lose only direct reads,
+ * so they are set again only if that is cheap.
  */
 #include "vpmu/hctr.h"
 
-/* Counters that must stay open, so that the guest sees their OF. */
+/* Counters that must remain readable by the guest, because it must see their OF. */
 static inline uint64_t shown(const struct vpmu *v)
 {
 	return v->policy.shows_flags ? v->overflow & v->in_step : 0;
 }
 
-/* Not inlined: to go ahead then needs few registers. */
+/* Not inlined, so that adding to `ahead` needs few registers. */
 static __attribute__((noinline)) void move(struct vpmu *v, uint64_t hctrs)
 {
 	uint64_t moves = hctrs & (v->armed | (v->policy.cheap_moves ? v->in_step : shown(v)));
@@ -30,19 +31,20 @@ static __attribute__((noinline)) void move(struct vpmu *v, uint64_t hctrs)
 	if (moves != 0)
 		taken = vpmu_take_overflows(v);
 	for_each_bit (i, hctrs) {
-		/* A counter that is not armed may have wrapped unseen. */
+		/* A counter that is near its wrap but not armed may have wrapped without an
+		 * interrupt. */
 		if ((moves >> i & 1) != 0 || (v->hctr[i].users & v->near) != 0)
 			vpmu_hctr_sync(v, (hctr_t){i});
 		vpmu_hctr_step(v, (hctr_t){i});
 	}
-	/* The next poll must come earlier by that much. It is requested before anything is set,
-	 * because an hctr that the hardware refuses to set has another value. */
+	/* The next poll must come one count earlier. It is requested before any hctr is set,
+	 * because an hctr that the hardware refuses to set may have any value. */
 	if (v->polling && (hctrs & v->polled) != 0)
 		vpmu_poll_sooner(v);
 	vpmu_apply(v, moves | taken, 0, 0);
 }
 
-/* Notes the set if it is of one or two. Returns whether it is. */
+/* Records the set if it has one or two members, and returns whether it has. */
 static bool note_step(struct vpmu *v, uint64_t counts)
 {
 	uint64_t others = counts & (counts - 1);
@@ -59,7 +61,7 @@ __attribute__((noinline)) void vpmu_retired_slow(struct vpmu *v, uint64_t hctrs)
 {
 	uint32_t i;
 
-	/* Otherwise the fast path has tried. */
+	/* If the sets are equal, vpmu_retired_fast() has tried to step them. */
 	if (hctrs != v->step_counts) {
 		(void)note_step(v, hctrs);
 		hctrs = vpmu_step(v, hctrs);
@@ -72,7 +74,7 @@ __attribute__((noinline)) void vpmu_retired_slow(struct vpmu *v, uint64_t hctrs)
 	}
 	for_each_bit (i, hctrs)
 		v->hctr[i].ahead++;
-	/* Those that were in step are not any more. */
+	/* Their own values lack this instruction. */
 	v->in_step &= ~hctrs;
 	vpmu_update_direct(v);
 }

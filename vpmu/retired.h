@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For code that emulates instructions, which count, and some of which read counters. As in vpmu.h,
- * the vcpu is resident. Fast paths are here, slow paths in retired.c.
+ * For code that emulates instructions of the guest: adds them to the counts, and reads counters.
+ * The vcpu is resident. Fast paths are here, slow paths in retired.c.
  */
 #ifndef VPMU_RETIRED_H
 #define VPMU_RETIRED_H
@@ -19,8 +19,8 @@ static inline bool vpmu_goes_ahead(const struct vpmu *v, uint64_t hctrs)
 }
 
 /*
- * Adds one to these hctrs, see retired.c. Returns those that are left for vpmu_retired_slow(): if
- * the port can step, those that would wrap; otherwise all of them, unless vpmu_goes_ahead().
+ * Adds one to these hctrs, see retired.c. Returns those that vpmu_retired_slow() must handle: those
+ * that would wrap, if the port can step; otherwise all or none of them (vpmu_goes_ahead()).
  */
 static inline uint64_t vpmu_step(struct vpmu *v, uint64_t hctrs)
 {
@@ -37,8 +37,9 @@ static inline uint64_t vpmu_step(struct vpmu *v, uint64_t hctrs)
 	return 0;
 }
 
-/* Adds one to two hctrs, or to one if both are equal, if the port can step. `all` is their set.
- * Returns those that are left. last: see vpmu_port_step(). *value: the new value of `one`. */
+/* For a port that can step: adds one to two hctrs, or to one if both are equal. `all` is their set.
+ * Returns those that could not be stepped. last: see vpmu_port_step(). *value: the new value of
+ * `one`. */
 static inline uint64_t vpmu_step_both(uint64_t one, uint64_t beside, uint64_t all, uint64_t last,
                                       uint64_t *value)
 {
@@ -52,7 +53,7 @@ static inline uint64_t vpmu_step_both(uint64_t one, uint64_t beside, uint64_t al
 	return 0;
 }
 
-/* Does the same if the port cannot step. */
+/* Does the same for a port that cannot step. */
 static inline uint64_t vpmu_both_go_ahead(struct vpmu *v, uint64_t one, uint64_t beside,
                                           uint64_t all)
 {
@@ -80,8 +81,8 @@ static inline uint64_t vpmu_step_noted(struct vpmu *v, uint64_t counts)
  * trapped counter read, it must be called before the value is taken, because a read that does not
  * trap counts itself, too.
  *
- * It has two parts: vpmu_retired_fast() is the fast path, and returns hctrs that are left for
- * vpmu_retired_slow(): nearly always none, if the last one counted on the same one or two hctrs.
+ * vpmu_retired_fast() is the fast path. It returns the hctrs that vpmu_retired_slow() must handle:
+ * usually none, if the last emulated instruction counted on the same one or two hctrs.
  */
 static inline uint64_t vpmu_retired_fast(struct vpmu *v, bool user)
 {
@@ -111,7 +112,7 @@ static inline bool vpmu_may_read(const struct vpmu *v, uint64_t n)
 	return n < VPMU_HW_COUNTERS && (v->policy.hctrs & v->configured & ~v->lost) >> n & 1;
 }
 
-/* Does the same in fewer instructions for counters that run; false for others. n: 0..31 */
+/* The same in fewer instructions: whether counter n runs, and so may be read. n: 0..31 */
 static inline bool vpmu_runs(const struct vpmu *v, uint64_t n)
 {
 	return (v->policy.hctrs & v->running) >> n & 1;
@@ -123,7 +124,8 @@ static inline uint64_t vpmu_count(const struct vpmu *v, hctr_t hctr)
 	return (vpmu_port_read(hctr) + v->hctr[hctr.idx].ahead) & v->value_mask;
 }
 
-/* Returns the value of a counter that runs. For any that may be read: vpmu_csr_value(). */
+/* Returns the value of a counter that runs. vpmu_csr_value() is for any counter that may be
+ * read. */
 static inline uint64_t vpmu_running_value(const struct vpmu *v, uint64_t n)
 {
 	const struct vpmu_counter *c = &v->counter[n];
@@ -138,10 +140,11 @@ static inline uint64_t vpmu_vs_retires(const struct vpmu *v)
 }
 
 /*
- * Whether this reader's last read of the counter has recorded the hctrs that count such a read by
- * VS: its own and at most one more. *counts becomes those hctrs. Only hardware counters that run
- * have a record. n: 0..31. reader: not 0, as passed to vpmu_retired_read(). If the caller checked
- * then that this reader may read the counter, it need not check again.
+ * Whether the last recorded read of the counter was by this reader, from VS, and counted on the
+ * hctrs that such a read counts on now: the counter's own and at most one more. *counts becomes
+ * those hctrs. Only running hardware counters have such a record. n: 0..31. reader: not 0, as
+ * passed to vpmu_retired_read(). A caller that checked then whether this reader may read the
+ * counter need not check again.
  */
 static inline bool vpmu_read_noted(const struct vpmu *v, uint64_t n, uint64_t reader,
                                    uint64_t *counts)
@@ -153,9 +156,9 @@ static inline bool vpmu_read_noted(const struct vpmu *v, uint64_t n, uint64_t re
 }
 
 /*
- * vpmu_retired_fast() for a read that vpmu_read_noted() accepted, with its value, which is valid
- * only if 0 is returned. If the port can step, `ahead` is always 0. `counts` is from
- * vpmu_read_noted().
+ * Does the work of vpmu_retired_fast() for a read that vpmu_read_noted() accepted, and reads the
+ * counter. *value is valid only if 0 is returned. If the port can step, `ahead` is always 0.
+ * `counts` is from vpmu_read_noted().
  */
 static inline uint64_t vpmu_retired_noted(struct vpmu *v, uint64_t n, uint64_t counts,
                                           uint64_t *value)
@@ -179,7 +182,8 @@ static inline uint64_t vpmu_retired_noted(struct vpmu *v, uint64_t n, uint64_t c
 	return 0;
 }
 
-/* The same three for a read of scountovf by VS. Recorded only if at least one hctr counts it. */
+/* The next three functions do the same for a read of scountovf by VS. It is recorded only if one or
+ * two hctrs count it. */
 static inline bool vpmu_scountovf_noted(const struct vpmu *v, uint64_t reader, uint64_t *counts)
 {
 	*counts = vpmu_vs_retires(v);
@@ -193,8 +197,8 @@ static inline uint64_t vpmu_retired_scountovf_noted(struct vpmu *v, uint64_t cou
 	return vpmu_step_noted(v, counts);
 }
 
-/* vpmu_retired_noted() for any read by VS of a hardware counter that runs. Makes the record that
- * vpmu_read_noted() finds. */
+/* Does the work of vpmu_retired_noted() for any read by VS of a running hardware counter, and makes
+ * the record for vpmu_read_noted(). */
 uint64_t vpmu_retired_read(struct vpmu *v, uint64_t n, uint64_t reader, uint64_t *value);
 
 static inline uint64_t vpmu_csr_value(const struct vpmu *v, uint64_t n)

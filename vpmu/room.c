@@ -6,12 +6,12 @@
  *
  * A move is exact. The guest does not run meanwhile, and a counter that does not count HS stands
  * still in HS: the new hctr starts at the value that was read from the old one, as at a world
- * switch. A counter that counts HS would miss the work of HS in between, so its policy has no
- * moves. A stopped counter moves without the hardware, which is prepared when the counter is
+ * switch. A counter that counts HS would miss the work of HS in between, so a policy with count_hs
+ * has no moves. A stopped counter moves without the hardware, which is prepared when the counter is
  * started.
  *
- * The shortest path is taken. Where the port is expensive, each call moves one running event, and
- * the call is made again: the path is then one shorter.
+ * The shortest path is taken. Without `cheap_moves` each call moves one running event and returns;
+ * the next call finds a path that is one move shorter.
  */
 #include "vpmu/room.h"
 
@@ -20,7 +20,7 @@
 #define NOBODY UINT8_MAX
 
 struct path {
-	uint8_t hctr[VPMU_HW_COUNTERS]; /* the end; the hctr whose event moves to the end; ... */
+	uint8_t hctr[VPMU_HW_COUNTERS]; /* [0] has room; the event of [n + 1] moves to [n] */
 	uint32_t n;
 };
 
@@ -29,8 +29,8 @@ static uint64_t guests(const struct vpmu *v, hctr_t hctr)
 	return v->hctr[hctr.idx].users & ~VPMU_NOT_THE_GUESTS;
 }
 
-/* Returns one of these hctrs that no counter of the guest uses, or only one that may be dropped;
- * NOBODY: there is none. */
+/* Returns the lowest of these hctrs that has no counter of the guest, or a single one that is in
+ * `droppable`. NOBODY if there is none. */
 static uint32_t end_among(const struct vpmu *v, uint64_t hctrs, uint64_t droppable)
 {
 	uint32_t i;
@@ -44,7 +44,7 @@ static uint32_t end_among(const struct vpmu *v, uint64_t hctrs, uint64_t droppab
 	return NOBODY;
 }
 
-/* A search in breadth. Each hctr is visited once. */
+/* A breadth-first search. Each hctr is visited once. */
 static bool find_path(const struct vpmu *v, uint64_t hctrs, uint64_t droppable, struct path *path)
 {
 	uint8_t from[VPMU_HW_COUNTERS];
@@ -76,7 +76,8 @@ static bool find_path(const struct vpmu *v, uint64_t hctrs, uint64_t droppable, 
 	return false;
 }
 
-/* The users of `from` become users of `to`. Does not touch the hardware. */
+/* The users of `from` become users of `to`, whose own counters lose their configuration. Does not
+ * touch the hardware. */
 static void take_over(struct vpmu *v, hctr_t from, hctr_t to)
 {
 	uint64_t users = v->hctr[from.idx].users;
@@ -94,7 +95,7 @@ static void take_over(struct vpmu *v, hctr_t from, hctr_t to)
 	vpmu_note_solo(v, to);
 }
 
-/* Moves an event with all its counters to the end of a path. Returns false if the hardware refused;
+/* Moves the event of `from`, with all its counters, to `to`. Returns false if the hardware refused;
  * then the guest's counters are as before. */
 static bool move(struct vpmu *v, hctr_t from, hctr_t to)
 {
@@ -125,14 +126,15 @@ enum vpmu_room vpmu_make_room(struct vpmu *v, uint64_t hctrs, uint64_t droppable
 	uint64_t flagged;
 	uint32_t i;
 
-	/* If one of the hctrs has room already, the hardware has refused it. */
+	/* A path without moves means that an hctr has room already, but the hardware has refused
+	 * it. */
 	if (!find_path(v, hctrs, droppable, &path) || path.n == 1)
 		return VPMU_NO_ROOM;
 	/* No overflow may be pending while the port works. */
 	flagged = vpmu_take_overflows(v);
 	vpmu_apply(v, flagged, 0, 0);
-	/* If the hardware refuses to start one of them again, its value must not move: the vPMU is
-	 * told first. */
+	/* The hardware may refuse to start them again. vpmu_failed() reports that after this call,
+	 * and until then they must not be moved. */
 	if (flagged != 0 && !v->policy.cheap_moves)
 		return VPMU_MORE_ROOM;
 	for (i = 0; i + 1 < path.n; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes room for an event on harts where several counters count one: config*.c and room.c only. */
+/* Makes room for one more event on harts where several hctrs can count an event. Only config.c,
+ * config_moves.c and room.c include it. */
 #ifndef VPMU_ROOM_H
 #define VPMU_ROOM_H
 
@@ -10,12 +11,12 @@
 enum vpmu_room {
 	VPMU_NO_ROOM,   /* no moves make room, or the hardware refused one of them */
 	VPMU_ROOM,      /* one of the hctrs has room now */
-	VPMU_MORE_ROOM, /* the same call must be made again, in another stay */
+	VPMU_MORE_ROOM, /* make the same call again, after another exit */
 };
 
 /*
- * Moves events until one of `hctrs` has room for one more. Of the stopped counters in `droppable`
- * one loses its configuration, if that makes room.
+ * Moves events until one of `hctrs` has room for one more. If that makes room, one of the stopped
+ * counters in `droppable` loses its configuration.
  */
 enum vpmu_room vpmu_make_room(struct vpmu *v, uint64_t hctrs, uint64_t droppable);
 
@@ -23,7 +24,8 @@ enum vpmu_room vpmu_make_room(struct vpmu *v, uint64_t hctrs, uint64_t droppable
 struct sbi_ret vpmu_config_here(struct vpmu *v, uint64_t set, unsigned long config_flags,
                                 unsigned long event_idx, uint64_t event_data);
 
-/* config_moves.c: the same with moves. The error may be VPMU_AGAIN. */
+/* config_moves.c: does the same, and moves events if no hctr has room. The error may be
+ * VPMU_AGAIN. */
 struct sbi_ret vpmu_config_movable(struct vpmu *v, uint64_t set, unsigned long config_flags,
                                    unsigned long event_idx, uint64_t event_data);
 

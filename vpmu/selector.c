@@ -41,7 +41,7 @@ static bool event_at(const struct selectors *s, uint64_t selector, uint64_t base
 	return selector >> *number & 1;
 }
 
-/* Returns the counters that can count an event of the groups with this base. 0: there is no such
+/* Returns the counters that can count an event of the runs with this base; 0 if there is no such
  * event. */
 static uint32_t event_hctrs(const struct selectors *s, uint64_t base, uint32_t number)
 {
@@ -67,7 +67,8 @@ static bool operators_known(const struct selectors *s, uint64_t selector)
 	return true;
 }
 
-/* Does the same as selector_hctrs(), for a selector with this base or with none. */
+/* Does the same as selector_hctrs(), for this base only. Returns 0 if the selector has another
+ * one. */
 static uint32_t hctrs_by_base(const struct selectors *s, uint64_t selector, uint64_t base)
 {
 	uint32_t hctrs = UINT32_MAX;

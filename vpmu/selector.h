@@ -25,13 +25,14 @@ struct selector_field {
 
 /* Events first to last, which the same counters can count. */
 struct selector_run {
-	uint64_t base; /* the selector of these events without an event */
+	uint64_t base; /* the selector of these events, with no event in its fields */
 	uint32_t first;
 	uint32_t last;
 	uint32_t hctrs;
 };
 
-/* What makes an event happen, so that boot can try it. Numbers of the VM tree. */
+/* Work that makes an event happen; boot does it to try the event. The numbers are those of the VM
+ * tree. */
 enum selector_stimulus {
 	STIMULUS_NONE,
 	STIMULUS_INSTRUCTIONS, /* instructions retire */
@@ -49,8 +50,9 @@ struct selector_standard {
 };
 
 /*
- * numbers: each field has the number of an event, or that of the base, which is no event; operators
- * combine them. Otherwise there is one field, in which bit n stands for event n.
+ * With `numbers`, each field has the number of an event, or the number in the base, which stands
+ * for no event; operators combine the fields. Without `numbers` there is one field, in which bit n
+ * stands for event n.
  */
 struct selectors {
 	char core[SELECTOR_CORE_MAX + 1];
@@ -67,8 +69,8 @@ struct selectors {
 	struct selector_standard standard[SELECTOR_STANDARD];
 };
 
-/* Single events: those whose selector, alone in the first field, equals `selector` in the bits of
- * the mask. */
+/* A set of single events: those whose selector, with the event alone in the first field, equals
+ * `selector` in the bits of the mask. */
 struct selector_allowed {
 	uint64_t selector;
 	uint64_t mask;

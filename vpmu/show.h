@@ -41,7 +41,7 @@ struct vpmu_view {
 	bool is_fw;
 	/* For hardware counters. */
 	uint32_t hctr;
-	uint32_t inhibit; /* VPMU_INH_*, HW_COUNT_HS */
+	uint32_t inhibit; /* HW_INH_*, HW_COUNT_HS */
 	/* Other counters of this vcpu are configured on the same hctr. For an observer: counters of
 	 * its guest. */
 	bool shared;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OF bits that the guest reads in the hart's scountovf, where nothing makes that read trap. The
- * hart shows the bits of open counters only, and all others as 0. So a counter with OF = 1 in the
- * guest must be open, with OF = 1 in the hart and with its value there; one with OF = 0 in the
- * guest must be closed, or have OF = 0 in the hart.
+ * OF bits for a guest that reads the hart's own scountovf, on harts where that read cannot be made
+ * to trap. A counter is open if its bit in hcounteren is set, so that the guest can read it
+ * directly. The hart shows OF of open counters, and 0 for all others. So a counter whose OF is 1
+ * for the guest must be open, and the hart must have its value and OF = 1. A counter whose OF is 0
+ * for the guest must be closed, or the hart must have OF = 0.
  *
- * To be shown, a counter must be the only user of the hctr of its index, or the value there would
- * be that of others: then it is solo. So only such a counter starts near its wrap, and while it
- * does, or its OF is 1, the hctr gets no second user. The rest of vpmu/ closes counters as
- * everywhere, by `in_step`, and only those that `openable` names are opened.
+ * OF of a counter can be shown only if the hctr of its index holds its value, so it must be the
+ * only user of that hctr: it is solo. Only a solo counter may start near its wrap, and while it is
+ * near its wrap, or its OF is 1, its hctr gets no second user. The rest of vpmu/ closes counters by
+ * `in_step`, as on other harts, and opens only those in `openable`.
  *
- * A counter runs far from its wrap with OF = 0 in the hart, too, or it would be closed, and a read
- * would take an exit. Where that is impossible, because the hart must not count an overflow of the
- * event, it is closed until its OF is 1.
+ * A counter that runs far from its wrap has OF = 0 in the hart as well. Otherwise it would have to
+ * be closed, and each read would cause an exit. If its event must not be counted with OF = 0
+ * (quirk_may_arm()), the counter is closed until its OF is 1 for the guest.
  */
 #include "vpmu/shown.h"
 
@@ -46,7 +47,7 @@ void vpmu_unshown(struct vpmu *v, hctr_t hctr)
 	vpmu_note_solo(v, hctr);
 }
 
-/* Makes OF of the hctr 1, with the value of the guest's counter, which is solo. */
+/* Sets OF of the hctr to 1, and its value to that of the guest's counter, which is solo. */
 static void make(struct vpmu *v, hctr_t hctr)
 {
 	uint64_t bit = bit64(hctr.idx);
@@ -73,8 +74,8 @@ static uint64_t ones(const struct vpmu *v)
 	return v->overflow & VPMU_SHOWABLE & vpmu_hw_lctrs(v) & ~v->lost;
 }
 
-/* Returns those of them whose OF or value the hart does not have. flags: OF of all counters of the
- * hart. */
+/* Returns the members of ones() whose OF or value the hart does not have. flags: OF of all counters
+ * of the hart. */
 static uint64_t missing_of(const struct vpmu *v, uint64_t flags)
 {
 	return ones(v) & ~(flags & v->in_step);
@@ -85,7 +86,7 @@ bool vpmu_misses_flags(const struct vpmu *v)
 	return ones(v) != 0 && missing_of(v, vpmu_port_flags()) != 0;
 }
 
-/* Makes the first one that is missing. Afterwards it is shown, or lost. */
+/* Sets the lowest missing OF bit. Afterwards the bit is shown, or the counter is lost. */
 static void make_one(struct vpmu *v, uint64_t missing)
 {
 	uint64_t bit = missing & -missing;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A guest that reads the hart's OF bits: those of the counters that it may read directly
+ * For guests that read the hart's own OF bits, of counters that they may read directly
  * (vpmu_policy.shows_flags).
  */
 #ifndef VPMU_SHOWN_H
@@ -9,16 +9,16 @@
 #include "vpmu/state.h"
 
 /*
- * Does the first half of vpmu_show_flags(): closes, and opens what it had closed. flags: OF of all
- * counters of the hart; ones: those counters of the guest whose OF it sees. Returns whether a
- * configured counter is closed because of its OF bit in the hart, also if its value is not there,
- * or will be when it starts, since the hart cannot arm it.
+ * The first half of vpmu_show_flags(): closes counters, and opens those that need not be closed any
+ * more. flags: OF of all counters of the hart. ones: the guest's counters whose OF must be 1.
+ * Returns whether a configured counter is closed because of its OF bit in the hart, or will be when
+ * it starts, because its hctr cannot be armed.
  */
 static inline bool vpmu_close_flags(struct vpmu *v, uint64_t flags, uint64_t ones)
 {
 	uint64_t configured = v->configured, polled = v->polled;
-	/* Of an armed counter that has wrapped just now the guest hears before its next
-	 * instruction. A polled one has OF = 1 all the time. */
+	/* An armed counter that has just wrapped need not be closed: its OF becomes 1 for the guest
+	 * before its next instruction. A polled counter always has OF = 1 in the hart. */
 	uint64_t closed = flags & ~ones & (~v->armed | polled);
 	uint64_t direct = v->in_step & configured & ~closed;
 
@@ -30,8 +30,8 @@ static inline bool vpmu_close_flags(struct vpmu *v, uint64_t flags, uint64_t one
 	return (configured & (closed | (polled & ~HCTRS_FIXED))) != 0;
 }
 
-/* Does all of it if no counter of the guest has OF = 1, and returns true. *closed is then what
- * vpmu_close_flags() returns. */
+/* Does the work of vpmu_show_flags() if no counter of the guest has OF = 1, and returns true.
+ * *closed is then the result of vpmu_close_flags(). Otherwise returns false. */
 static inline bool vpmu_shows_none(struct vpmu *v, uint64_t flags, bool *closed)
 {
 	if (v->overflow != 0)
@@ -44,13 +44,13 @@ static inline bool vpmu_shows_none(struct vpmu *v, uint64_t flags, bool *closed)
  * Makes the guest see its own OF bits and no others. Closes counters whose OF is 1 in the hart and
  * 0 in the guest. If OF is 1 in the guest, makes it 1 in the hart as well, together with the
  * counter's value, and opens the counter. A counter that the hart refuses becomes lost, some only
- * by vpmu_failed(). Making one OF takes some 3,000 instructions, including the firmware's, so a
- * call makes one at most, and none unless `make`. Returns whether the guest may go on; *closed is
- * then the result of vpmu_close_flags(). If false is returned, call it again.
+ * by vpmu_failed(). Setting one OF bit takes some 3,000 instructions, including the firmware's, so
+ * a call sets one at most, and none unless `make` is true. Returns whether the guest may continue;
+ * *closed is then the result of vpmu_close_flags(). If it returns false, it must be called again.
  */
 bool vpmu_show_flags(struct vpmu *v, bool make, bool *closed);
 
-/* Whether some have to be made. */
+/* Whether OF bits have to be set in the hart. */
 bool vpmu_misses_flags(const struct vpmu *v);
 
 #endif

@@ -22,8 +22,8 @@
  *      stop with TAKE_SNAPSHOT      written    written             -              -
  *      any other time               -          -                   -              -
  *
- * Only the address is kept. When it is set, it is checked to be RAM of this VM, which remains true.
- * So reads and writes cannot fail later.
+ * Only the address is kept. It is checked when it is set: it must be RAM of this VM. A VM's RAM
+ * never changes, so later reads and writes cannot fail.
  */
 #include "vpmu/internal.h"
 
@@ -67,7 +67,8 @@ uint64_t vpmu_snapshot_value(const struct vpmu *v, uint32_t slot)
 
 void vpmu_snapshot_take(const struct vpmu *v, uint64_t set, unsigned long base)
 {
-	/* The base of an empty set is not checked, and counters beyond the last one have no OF. */
+	/* With an empty set, base was not checked and may be any number. A base beyond the last
+	 * counter gives an empty bitmap. */
 	uint64_t bitmap = base < VPMU_COUNTERS ? v->overflow >> base : 0;
 	uint32_t i;
 

@@ -17,16 +17,16 @@ static inline uint64_t start_value(const struct vpmu *v, lctr_t lctr, enum vpmu_
 	return vpmu_is_fw(v, lctr) ? value : value & v->value_mask;
 }
 
-/* Must be called after the hctr was synced, because the sync would use the old value as an
- * offset. */
+/* Must be called after the hctr was synced: a sync looks for wraps of all counters in `near`, and
+ * would use the counter's old offset. */
 static inline void note_near(struct vpmu *v, lctr_t lctr, uint64_t value)
 {
 	if (vpmu_near(v, value))
 		v->near |= bit64(lctr.idx);
 }
 
-/* Computes the offset of a running hardware counter that joins others on its hctr, for this
- * value. */
+/* Computes the offset with which a hardware counter that starts now has this value. Other counters
+ * may be running on its hctr. */
 static void join(struct vpmu *v, lctr_t lctr, uint64_t value)
 {
 	struct vpmu_counter *c = &v->counter[lctr.idx];
@@ -54,7 +54,7 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 	v->unknown &= ~set;
 	v->lost &= ~set;
 	v->overflow &= ~set;
-	/* From here on, the hctr of the same index may not hold the value any more. */
+	/* The hctr of the same index may hold another value from here on. */
 	v->in_step &= ~set;
 	for_each_bit (i, set) {
 		struct vpmu_counter *c = &v->counter[i];
@@ -68,8 +68,8 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 		}
 		if ((v->polled >> c->hctr & 1) != 0 && vpmu_near(v, value))
 			v->needs_slow_path = true;
-		/* If one counts HS, others may wrap until it is set. vpmu_apply_all() handles this,
-		 * and requests polls. */
+		/* Counters that count HS may wrap before all are set, and polled ones need a
+		 * request for a poll. vpmu_apply_all() handles both. */
 		if (vpmu_is_alone(v, lctr) && !v->policy.count_hs &&
 		    (v->polled >> c->hctr & 1) == 0) {
 			/* The hardware counter gets the guest's own value. */
@@ -90,7 +90,7 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 	vpmu_apply(v, hctrs, 0, ready);
 }
 
-/* With shows_flags. Returns the counters that cannot be started, because the guest would not see
+/* With shows_flags. Returns the counters that must not be started, because the guest would not see
  * their OF. */
 static uint64_t refused(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uint64_t arg)
 {
@@ -108,7 +108,7 @@ bool vpmu_starts_kept(struct vpmu *v, lctr_t lctr)
 	return !v->policy.shows_flags || refused(v, bit64(lctr.idx), VPMU_FROM_KEPT, 0) == 0;
 }
 
-/* With shows_flags. Returns those that were refused. */
+/* With shows_flags. Starts the counters whose OF the guest would see, and returns the others. */
 static uint64_t start_seen(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uint64_t arg)
 {
 	uint64_t unseen = refused(v, set, from, arg);
@@ -118,7 +118,7 @@ static uint64_t start_seen(struct vpmu *v, uint64_t set, enum vpmu_start_from fr
 	return unseen;
 }
 
-/* Starts counters that do not run. Returns those that were refused, which are as before. */
+/* Starts counters that do not run. Returns those that were not started because of their OF. */
 static uint64_t start_checked(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uint64_t arg)
 {
 	uint64_t unseen = 0;
@@ -188,7 +188,7 @@ static inline void note_started_near(struct vpmu *v, uint64_t set)
 	v->armed |= set;
 }
 
-/* A start of solo counters that is too difficult for the fast path. */
+/* The slow path for solo counters, whose arguments are checked already. */
 static __attribute__((noinline)) vpmu_answer start_solo(struct vpmu *v, uint64_t set,
                                                         enum vpmu_start_from from, uint64_t value)
 {

@@ -102,7 +102,8 @@ struct vpmu {
 
 	bool lcofi_due; /* a wrap was found, and LCOFI is to be raised; false between calls */
 
-	/* The first of these are within 2 KiB of the start of struct vcpu, see there. */
+	/* Private to vpmu/. The first of these are within 2 KiB of the start of struct vcpu, see
+	 * core/vcpu/vcpu.h. */
 	struct vpmu_hctr hctr[VPMU_HW_COUNTERS];
 	struct vpmu_counter counter[VPMU_COUNTERS];
 	struct vpmu_known known[VPMU_KNOWN];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stopping counters, and RESET: SBI 3.0 section 11.10. The fast path at the end of this file is for
- * solo counters, the slow path for all others.
+ * solo counters that are not near their wraps. All other stops take the slow path, stop_any().
  */
 #include "vpmu/hctr.h"
 
@@ -23,7 +23,7 @@ static void stop_set(struct vpmu *v, uint64_t running, uint64_t set, unsigned lo
 	uint64_t stops = 0;
 	uint32_t i;
 
-	/* A pending overflow belongs to a counter as it was before this call. */
+	/* A pending overflow happened before this call, so it is recorded first. */
 	if ((running & vpmu_hw_lctrs(v)) != 0 || take)
 		hctrs = vpmu_take_overflows(v);
 	for_each_bit (i, running) {
@@ -41,7 +41,7 @@ static void stop_set(struct vpmu *v, uint64_t running, uint64_t set, unsigned lo
 		vpmu_note_solo(v, (hctr_t){i});
 	if ((running & v->fw_lctrs) != 0)
 		vpmu_fw_update_watch(v);
-	/* Before RESET changes values and OF. */
+	/* The snapshot shows values and OF from before RESET. */
 	if (take)
 		vpmu_snapshot_take(v, set, base);
 	vpmu_apply(v, hctrs, stops, 0);
@@ -70,8 +70,8 @@ static __attribute__((noinline)) vpmu_answer stop_any(struct vpmu *v, unsigned l
 }
 
 /*
- * Whether these are solo counters that can stop without further decisions, in fewer instructions;
- * see `solo` in struct vpmu.
+ * Whether all of these counters are solo, run and are not near their wraps, and no LCOFI is
+ * pending. Then the fast path can stop them; see `solo` in struct vpmu.
  */
 static inline bool stops_solo(const struct vpmu *v, uint64_t set)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The world switch. When a vcpu leaves, its counters are stopped and keep their contents. If no
- * other vcpu takes one of them, one call of the port starts all of them again when it comes back. A
- * vcpu that takes one evicts it first, which reads its count.
+ * other vcpu takes one of them, one call of the port starts all of them again when it comes back.
+ * Before another vcpu takes one, the port calls vpmu_evict(), which reads its count.
  */
 #include "vpmu/hctr.h"
 
@@ -18,22 +18,24 @@ static uint64_t read_stopped(struct vpmu *v, uint64_t hctrs)
 	return wrapped;
 }
 
-/* Returns the hctrs that will not be as they were left. */
+/* Gives the fixed hctrs back to HS. Returns the hctrs that do not keep the values that were
+ * read. */
 static uint64_t leave_slow_path(struct vpmu *v, uint64_t active)
 {
 	vpmu_fixed_release(v, active);
-	/* Counters that count HS have advanced after their value was taken. */
+	/* Counters that count HS have advanced since they were read. */
 	return v->policy.count_hs ? active : active & HCTRS_FIXED;
 }
 
 static void park(struct vpmu *v)
 {
 	uint64_t active = v->active;
-	/* Before the stop, because pending overflows belong to this vcpu, not to the next one. */
+	/* Taken before the stop, because pending overflows belong to this vcpu, not to the next
+	 * one. */
 	uint64_t changed = vpmu_take_overflows(v);
 
-	/* If an emulated instruction has ended direct reads, they are possible again when the hctr
-	 * is set. */
+	/* An emulated instruction may have ended direct reads of an hctr. If the next restore sets
+	 * it again, they are possible again. */
 	changed |= active & v->running & ~v->in_step;
 	vpmu_port_stop(active);
 	/* A wrap must be reported now, even if the hart has not reported it. */
@@ -81,8 +83,8 @@ void vpmu_evicted(struct vpmu *v)
 	vpmu_set_direct(v, v->direct & v->in_step);
 }
 
-/* Sets hctrs again that have one user each, at the values at which they were left. Returns those
- * that can be run. */
+/* Sets hctrs of solo counters, which other vcpus have used, to the counts at which they stopped.
+ * Returns those that can be run. */
 static __attribute__((flatten)) uint64_t set_again(struct vpmu *v, uint64_t hctrs)
 {
 	uint64_t ready = 0;
@@ -101,7 +103,8 @@ void vpmu_restore(struct vpmu *v)
 	uint64_t solo = touched & v->solo;
 
 	v->parked = 0;
-	/* Before anything is set: an hctr that the hardware refuses to set has another value. */
+	/* Polls before any hctr is set, because an hctr that the hardware refuses to set may have
+	 * any value. */
 	if (v->needs_slow_path)
 		vpmu_resume_polling(v);
 	if (solo != 0)

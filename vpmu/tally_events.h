@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tally's own firmware events: codes of type 15 that SBI 3.0 table 35 leaves to the implementation.
- * docs/events.md says what each means to the guest that counts it. Guests may rely on the codes, so
- * a code never changes its meaning, and new ones follow the last.
+ * docs/events.md explains each for guests. Guests may rely on the codes, so a code never changes
+ * its meaning, and new ones follow the last.
  */
 #ifndef VPMU_TALLY_EVENTS_H
 #define VPMU_TALLY_EVENTS_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How often the vcpu left the guest for Tally: the sum of the next eight. */
+/* Exits of the vcpu: the sum of the next eight events. */
 #define TALLY_EVENT_EXITS 256U
 
 /* Exits by kind, in the order of enum vcpu_exit. */

@@ -20,8 +20,8 @@
 void vpmu_init(struct vpmu *v, const struct vpmu_policy *policy);
 
 /* Resets the PMU to the state of vpmu_init(), and stops all counters. vpmu_wfi_traps() does not
- * change. The vcpu is resident. The rest of its budget is kept, and counts again when the vcpu
- * comes back. */
+ * change. The vcpu is resident. The rest of its budget is kept, and its counter runs again from the
+ * next vpmu_restore() on. */
 void vpmu_reset(struct vpmu *v);
 
 /* The same for a vcpu that is not resident, and was last on this hart. */
@@ -31,8 +31,8 @@ void vpmu_clear(struct vpmu *v);
 
 /*
  * The maximum number of entries that one vpmu_event_get_info() handles. A raw event ends the slice,
- * because the port may have to call the firmware for it, and a stay in HS must not be longer than
- * 20,000 instructions.
+ * because the port may have to call the firmware for it, and HS must not take more than 20,000
+ * instructions for one exit.
  */
 #define VPMU_INFO_SLICE 8U
 
@@ -52,8 +52,8 @@ struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counte
                                             uint64_t event_data);
 /*
  * With vpmu_policy.moves, but not cheap_moves, the error of config_matching may be VPMU_AGAIN,
- * which no guest sees: the call is not over. Then vpmu_config_goes_on() must be called with the
- * same arguments before the vcpu goes on, until it returns something else. That takes at most
+ * which no guest sees: the call is not finished. vpmu_config_goes_on() must then be called with the
+ * same arguments, before the guest runs again, until it returns something else. That takes at most
  * VPMU_HW_COUNTERS calls.
  */
 #define VPMU_AGAIN 1L
@@ -74,7 +74,7 @@ struct sbi_ret vpmu_snapshot_set_shmem(struct vpmu *v, unsigned long shmem_phys_
 /*
  * Handles at most VPMU_INFO_SLICE entries, fewer with raw events. If *again is not 0, entries are
  * left and the result has no meaning: the caller must repeat the call, with *again as
- * shmem_phys_hi, before the guest goes on.
+ * shmem_phys_hi, before the guest runs again.
  */
 struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
                                    unsigned long shmem_phys_hi, unsigned long num_entries,
@@ -136,7 +136,7 @@ static inline uint32_t vpmu_scountovf(const struct vpmu *v)
 /* Handles an LCOFI that the hart took, or may have pending. */
 void vpmu_overflow(struct vpmu *v);
 
-/* Polls counters, at the time requested by vpmu_port_poll_after(). */
+/* Must be called at the time that vpmu_port_poll_after() has requested. */
 void vpmu_poll(struct vpmu *v);
 
 /* Counts n firmware events that Tally served or saw for this vcpu. May be called at any time. */
@@ -157,8 +157,8 @@ void vpmu_restore(struct vpmu *v);
 
 /*
  * The port calls this before another vcpu uses an hctr of this vcpu, which is not resident. It may
- * read the hctr. Afterwards this vcpu does not rely on the hart's counter any more. Any hctr; may
- * be called any number of times.
+ * read the hctr. Afterwards this vcpu does not rely on the contents of the hctr any more. Any hctr
+ * is valid, and the call may be repeated.
  */
 void vpmu_evict(struct vpmu *v, hctr_t hctr);
 
@@ -173,10 +173,10 @@ static inline bool vpmu_wfi_must_trap(const struct vpmu *v)
 }
 
 /*
- * vpmu_note_wfi() tells the vPMU whether every WFI of the guest traps, or none. While
- * vpmu_wfi_must_trap(), every WFI must trap. Initially every WFI traps. While none does,
- * vpmu_port_trap_wfi() is called when WFI must trap again. vpmu_wfi_traps() returns the last state
- * that either function has set.
+ * vpmu_note_wfi() reports whether each WFI of the guest traps, or none. Initially each traps, and
+ * it must while vpmu_wfi_must_trap() is true. When that becomes true while none traps,
+ * vpmu_port_trap_wfi() is called. vpmu_wfi_traps() returns the state after the last of these two
+ * calls.
  */
 static inline void vpmu_note_wfi(struct vpmu *v, bool traps)
 {
@@ -191,8 +191,8 @@ static inline bool vpmu_wfi_traps(const struct vpmu *v)
 /*
  * The hardware has failed to start or stop these hctrs since the vcpu became resident, or since the
  * last call. Counters that should run there are lost, and can be started again with a given value
- * only. Counters that were stopped there keep their values. Called before the guest goes on, or
- * after vpmu_save(). In that case, vpmu_restore() sets the parked counters again.
+ * only. Counters that were stopped there keep their values. Called before the guest runs again, or
+ * after vpmu_save(); in the latter case, vpmu_restore() sets these counters again.
  */
 void vpmu_failed(struct vpmu *v, uint64_t hctrs);
 

@@ -12,8 +12,8 @@
 #include "core/vcpu/trap_loop.h"
 #include "core/vcpu/vcpu_registers.h"
 
-/* Measures how far `cycle` advances per tick of host time. This bounds all events: none counts more
- * than once a cycle here. */
+/* Measures the number of cycles per tick of host time. Polls assume that no event happens more than
+ * once a cycle, as on QEMU. On a hart where one does, polls come late. */
 static uint64_t counts_a_tick(void)
 {
 	const uint64_t ticks = 100;
@@ -32,8 +32,8 @@ static uint64_t counts_a_tick(void)
 	return counts < ticks ? 1 : (counts + ticks / 2) / ticks;
 }
 
-/* A hart without an IMSIC gets no device interrupts. The boot hart serves the UART, so without its
- * IMSIC the machine uses none. */
+/* A hart without an IMSIC gets no device interrupts. The boot hart serves the UART, so if it has no
+ * IMSIC, the machine uses no interrupt controller. */
 static void probe_imsic(struct pcpu *pcpu)
 {
 	pcpu->no_imsic = platform.irqchip.kind == IRQCHIP_IMSIC && !isa_has_imsic();
@@ -70,7 +70,8 @@ const char *pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	pcpu->ad_ungated = !quirk_probe_ad();
 	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend, platform.timebase,
 	         platform.table);
-	vs_delegate(true); /* again: hpm_init() may have found quirks of faults */
+	/* Again, because hpm_init() may have found quirks that keep faults from delegation. */
+	vs_delegate(true);
 	/* The rate is needed to poll counters whose overflow raises no interrupt. */
 	if (pcpu->hpm.fixed || pcpu->hpm.hs_lcofi)
 		pcpu->counts_a_tick = counts_a_tick();

@@ -34,7 +34,7 @@ const char *harts_differ(uint32_t hart, uint32_t other)
 		return "of harts # and # only one has overflow interrupts for guests";
 	if (x->delegated != y->delegated)
 		return "of harts # and # only one has delegated counters";
-	/* scountovf traps only there, so that the guest cannot tell that it is sampled. */
+	/* With ssccfg, reads of scountovf trap, so guests cannot see overflows of observers. */
 	if (x->ssccfg != y->ssccfg || x->flags_hidden != y->flags_hidden)
 		return "of harts # and # only one hides overflows from guests";
 	if (a->isa != b->isa || a->vec_bytes != b->vec_bytes ||

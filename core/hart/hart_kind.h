@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a vcpu can move between two harts without noticing, by what boot found out about each
- * hart. */
+/* Compares two harts by the results of boot's probes: a vcpu can move between equal harts without
+ * noticing. */
 #ifndef CORE_HART_HART_KIND_H
 #define CORE_HART_HART_KIND_H
 

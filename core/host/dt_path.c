@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Goes down from a node along the names between slashes. */
+/* Follows a path of node names, separated by slashes, down from a node. */
 static int walk(const void *dtb, int node, const char *path, const char *end)
 {
 	while (node >= 0 && path < end) {
@@ -38,7 +38,7 @@ int dt_path(const void *dtb, const char *path, size_t length)
 	return walk(dtb, node, slash, end);
 }
 
-/* Whether the property at `at` has this name, of `size` bytes with its NUL. */
+/* Whether the property has this name. `size` is the length of the name in bytes, with its NUL. */
 static bool is_named(const void *dtb, const struct fdt_property *property, const char *name,
                      uint32_t size)
 {
@@ -48,7 +48,8 @@ static bool is_named(const void *dtb, const struct fdt_property *property, const
 	       memcmp((const char *)dtb + fdt_off_dt_strings(dtb) + offset, name, size) == 0;
 }
 
-/* Returns the property at `at` if it has this name. A walk stops at the first one in its node. */
+/* Returns the property at offset `at` if it has this name, otherwise NULL. Callers use the first
+ * such property of a node. */
 static const struct fdt_property *named_property(const void *dtb, int at, const char *name,
                                                  uint32_t size)
 {

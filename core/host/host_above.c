@@ -11,7 +11,7 @@ static const char *name_of(const struct host_place *place, int depth)
 	return name ? name : "?";
 }
 
-/* Bytes of a node's name before its address. */
+/* Returns the length of a node's name before its unit address. */
 static size_t base_length(const char *name)
 {
 	const char *at = strchr(name, '@');
@@ -19,8 +19,8 @@ static size_t base_length(const char *name)
 	return at ? (size_t)(at - name) : strlen(name);
 }
 
-/* A name without an address means the first node of that name. It is ambiguous if another node has
- * the same name. */
+/* libfdt takes the first node that fits a name without a unit address. If another node fits as
+ * well, the name is refused as ambiguous. */
 static bool check_name(const struct vm_blob *b, int node, const struct host_place *place,
                        const char *path)
 {

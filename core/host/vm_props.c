@@ -8,7 +8,7 @@
 #include "core/host/vm_refusal.h"
 #include "core/lib/text.h"
 
-/* Bounds the search for a property's name, which the blob could make arbitrarily long. */
+/* Bounds the time of a search for a property's name: a blob could have any number of names. */
 #define MAX_STRINGS 4096U
 /* The first version that contains the size of the structure block. dtc has written it since
  * 2007. */
@@ -43,7 +43,7 @@ bool vm_refuse(const struct vm_blob *b, enum vm_refusal_code code, int node, con
 	return vm_refuse_numbers(b, code, node, property, reason, 0, 0);
 }
 
-/* The refusal names no node, because the blob may not be readable. */
+/* The refusal names no node, because libfdt may not be able to read the blob. */
 static bool refuse_blob(const struct vm_blob *b, const char *reason)
 {
 	vm_refusal_set(b->why, VM_REFUSED_BLOB, "", reason, 0, 0);
@@ -108,10 +108,11 @@ bool vm_blob_check(const struct vm_blob *b, uint64_t blob_size)
 }
 
 /*
- * Returns how similar a name is to a known one; 0: not enough for a suggestion. Similar are names
- * that differ in one character, or in two that are swapped; names of which one begins or ends the
- * other; and names with two thirds in common at their ends. Of these, the best has most in common
- * and the fewest other characters.
+ * Returns the similarity of an unknown name, a, to a known one, b; 0 if it is too small for a
+ * suggestion. Two names are similar if they differ in one character; if two neighbouring characters
+ * are swapped; if one name is the beginning or end of the other; or if their common beginning and
+ * end are two thirds of the longer one. The more common characters and the fewer others, the larger
+ * is the result.
  */
 static int likeness(const char *a, const char *b)
 {
@@ -244,8 +245,8 @@ bool vm_refuse_hart(const struct vm_blob *b, int node, const char *property,
 	                      (unsigned long long)id, why);
 }
 
-/* Like vm_read_list(). If limits is not NULL, the numbers are ids of harts, and the bits their
- * indexes. */
+/* Does the work of vm_read_list(). If limits is not NULL, the numbers are hart ids, and each sets
+ * the bit of the hart's index. */
 static bool read_mask(const struct vm_blob *b, int node, const struct vm_prop *prop,
                       const struct vm_limits *limits, uint64_t valid, enum vm_refusal_code code,
                       const char *reason, uint64_t *mask)
@@ -257,7 +258,7 @@ static bool read_mask(const struct vm_blob *b, int node, const struct vm_prop *p
 		                         "is # bytes long, not a list of cells of 4", prop->size,
 		                         0);
 	*mask = 0;
-	/* Ends after at most 65 iterations, at a number out of range or at the second of a pair. */
+	/* Ends after at most 65 iterations: the 65th number is out of range or occurs twice. */
 	for (uint32_t i = 0; i < prop->size / sizeof(*cells); i++) {
 		uint32_t n = fdt32_ld(&cells[i]), bit = limits ? vm_hart(&limits->harts, n) : n;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads nodes and properties of a VM tree, and refuses unknown ones. For the parser only. Every
- * function returns false after it has filled in the refusal.
+ * Reads nodes and properties of a VM tree, and refuses unknown ones. For the parser only. A
+ * function that refuses something fills in the refusal and returns false.
  */
 #ifndef CORE_HOST_VM_PROPS_H
 #define CORE_HOST_VM_PROPS_H
@@ -22,12 +22,13 @@ struct vm_prop {
 
 bool vm_refuse(const struct vm_blob *b, enum vm_refusal_code code, int node, const char *property,
                const char *reason);
-/* Refuses a property; see vm_refusal_set() for how the numbers appear in the reason. */
+/* Refuses a property. The numbers replace the first and the second `#` in the reason, see
+ * vm_refusal_set(). */
 bool vm_refuse_numbers(const struct vm_blob *b, enum vm_refusal_code code, int node,
                        const char *property, const char *reason, uint64_t first, uint64_t second);
 
-/* Refuses a property with a reason in the format of core/lib/printf.h, whose strings may come from
- * a blob. */
+/* Refuses a property. The reason has the format of core/lib/printf.h; its arguments may be strings
+ * from a blob. */
 bool vm_refuse_text(const struct vm_blob *b, enum vm_refusal_code code, int node,
                     const char *property, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
@@ -51,13 +52,14 @@ bool vm_read_u64(const struct vm_blob *b, int node, const struct vm_prop *prop, 
 bool vm_read_u32(const struct vm_blob *b, int node, const struct vm_prop *prop, uint32_t *value);
 
 /*
- * Reads a list of cells into a mask: each is the number of a bit that is set in `valid`, and none
- * occurs twice. A number that is not valid is refused with this code and reason.
+ * Reads a list of cells into a mask. Each cell is the number of a bit, which must be set in
+ * `valid`. A number that is not valid is refused with this code and reason, a number that occurs
+ * twice as a duplicate.
  */
 bool vm_read_list(const struct vm_blob *b, int node, const struct vm_prop *prop, uint64_t valid,
                   enum vm_refusal_code code, const char *reason, uint64_t *mask);
 
-/* The same for a list of hart ids; the mask has their indexes. */
+/* The same for a list of hart ids; the bits of the mask are the harts' indexes. */
 bool vm_read_harts(const struct vm_blob *b, int node, const struct vm_prop *prop,
                    const struct vm_limits *limits, uint64_t *mask);
 

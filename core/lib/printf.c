@@ -53,7 +53,7 @@ static void put_string(struct sink *s, const struct spec *sp, const char *str)
 
 	if (str == NULL)
 		str = "(null)";
-	/* The precision is checked first, because with one the string need not have a NUL. */
+	/* The precision is checked first: a string with a precision need not end in NUL. */
 	while ((!sp->has_precision || len < sp->precision) && str[len] != '\0')
 		len++;
 	if (!sp->left)
@@ -180,8 +180,8 @@ int tally_vsnprintf(char *buf, size_t size, const char *format, va_list args)
 	struct spec sp;
 	va_list ap;
 
-	/* This copy is needed, because a parameter of type va_list may have decayed to a
-	 * pointer. */
+	/* parse_spec() takes a pointer to a va_list. A parameter of type va_list may have decayed
+	 * to a pointer, so &args would have the wrong type; &ap has the right one. */
 	va_copy(ap, args);
 	for (const char *f = format; *f != '\0'; f++) {
 		const char *start = f;
@@ -194,7 +194,8 @@ int tally_vsnprintf(char *buf, size_t size, const char *format, va_list args)
 		if (*f == '%') {
 			put(&s, '%');
 		} else if (!convert(&s, &sp, *f, &ap)) {
-			/* From here on the types of the remaining arguments are not known. */
+			/* The types of the remaining arguments are unknown, so no further
+			 * conversion is possible. */
 			put_all(&s, start);
 			break;
 		}

@@ -12,8 +12,8 @@
 /* Writes the numbers of the bits that are set, like "0, 2 to 18", or "none". Returns text. */
 const char *set_text(uint64_t set, char text[SET_TEXT_BYTES]);
 
-/* Like set_text(), preceded by how many there are: "18 counters (0, 2 to 18)", or "no counters".
- * Returns text. */
+/* Like set_text(), preceded by the number of counters: "18 counters (0, 2 to 18)", or "no
+ * counters". Returns text. */
 const char *counters_text(uint64_t set, char text[SET_TEXT_BYTES]);
 
 /* Writes the name and version of a firmware from the values that the SBI's Base extension returns,

@@ -8,22 +8,21 @@
 /* Number of lines of vm_tell_registers(). */
 #define VM_TELL_LINES 10U
 
-/* Saves the registers of a vcpu that is off its hart, for vm_tell_registers() and for the
- * operator. */
+/* Saves the registers of a vcpu that was put, for vm_tell_registers() and for the operator. */
 void vm_crash_note(struct vm_crash *crash, const struct vcpu *vcpu);
 
 /* The names of crash->x[]; x[0] is pc. */
 extern const char *const vm_register_names[32];
 
 #define VM_FAILURE_BYTES 96U
-/* Writes the reason of the failure, as the log has it. */
+/* Writes the reason of the failure, in the words of the log. */
 void vm_failure_text(const char *failure, uint64_t value, const char *unit, char *text,
                      size_t size);
 
 /* Writes the line that vm_tell_exits() logs. */
 void vm_exits_text(const struct vcpu *vcpu, char *text, size_t size);
 
-/* Each call logs one or two lines, which is enough for one stay in HS. */
+/* Each call logs at most two lines, because more would take too long for one exit. */
 void vm_tell_exits(const struct vcpu *vcpu);
 void vm_tell_end(const struct vm *vm);
 void vm_tell_registers(const struct vm *vm, uint32_t n); /* n < VM_TELL_LINES */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The prompt's `trace`: the last exits, the oldest first. */
+/* The prompt's command `trace`: prints the last exits, the oldest first. */
 #include <string.h>
 
 #include "arch/riscv/hart/csr.h"
@@ -91,7 +91,7 @@ static void switch_on_or_off(struct prompt *p)
 
 void prompt_trace(struct prompt *p)
 {
-	/* A copy from when the command came, because guests continue meanwhile. */
+	/* Copied when the first line is printed, because guests continue between the lines. */
 	static struct trace_entry shown[TRACE_SHOWN];
 	static uint32_t n;
 

@@ -36,7 +36,7 @@ uint32_t pci_node_bell_slot(const struct vm_config *vm, uint32_t n)
 		if (vm->devices[i].pci.given)
 			taken |= 1U << (vm->devices[i].pci.bdf >> 3 & (SLOTS - 1));
 	}
-	/* Terminates: functions and bells are fewer than slots. */
+	/* Terminates, because a VM has fewer functions and bells than a bus has slots. */
 	for (uint32_t i = 0; i <= n; i++) {
 		if (!vm->shared[i].bell)
 			continue;
@@ -80,7 +80,8 @@ static int add_range(fdt32_t *cells, const struct vm_window *w)
 	return RANGE_CELLS;
 }
 
-/* Ranges of the host's functions, then the pages of bells and the memory after each. */
+/* Writes `ranges`: the windows of the host's functions, one range for the pages of all bells, and a
+ * range for each shared memory with a bell. */
 static int write_ranges(void *fdt, const struct vm_config *vm, const struct vm_shared *shared)
 {
 	fdt32_t cells[RANGE_CELLS * (VM_MAX_WINDOWS + 1 + VM_MAX_SHARED)];
@@ -114,7 +115,7 @@ static int add_row(fdt32_t *map, uint32_t devfn, uint32_t pin, uint32_t source,
 	return chip->typed ? 7 : 6;
 }
 
-/* One row for each function with an INTx line: functions do not share lines. */
+/* Writes `interrupt-map`: a row for each function with an INTx line, and for each bell. */
 static int write_interrupts(void *fdt, const struct vm_config *vm, const struct pci_node_chip *chip)
 {
 	static const uint32_t mask[] = {0xff00, 0, 0, 7};

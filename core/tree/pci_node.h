@@ -19,13 +19,13 @@ bool pci_node_is_there(const struct vm_config *vm);
 /* Whether the VM has a bell. */
 bool pci_node_has_bells(const struct vm_config *vm);
 
-/* Returns the device number of the bell of the n-th shared memory, which has one: the highest that
- * is free on the VM's bus. */
+/* Returns the device number of the bell of the VM's n-th shared memory, which must have a bell.
+ * Bells get the highest device numbers that no function of the VM has, in descending order. */
 uint32_t pci_node_bell_slot(const struct vm_config *vm, uint32_t n);
 
 /* Writes the node into a tree that is being written, below a node with two address cells and two
- * size cells. `shared` is that of the VM tree; NULL if the VM has no bells. Returns 0 or an error
- * of libfdt. */
+ * size cells. `shared` is the list of shared memories of the VM tree; NULL if the VM has no bells.
+ * Returns 0 or an error of libfdt. */
 int pci_node_write(void *fdt, const struct vm_config *vm, const struct vm_shared *shared,
                    const struct pci_node_chip *chip);
 

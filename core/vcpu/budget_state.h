@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of struct vcpu: core/sched/vcpu_budget.h. */
+/* Part of struct vcpu. Used by core/sched/vcpu_budget.h. */
 #ifndef CORE_VCPU_BUDGET_STATE_H
 #define CORE_VCPU_BUDGET_STATE_H
 
@@ -8,12 +8,12 @@
 struct vcpu_budget {
 	uint64_t count;      /* events in a period; 0: no budget, and the rest is unused */
 	uint64_t period;     /* host time */
-	uint64_t period_end; /* host time; end of the period that the counter counts */
-	/* Host time at which the vcpu, resident or throttled, is checked: the end of the period. ~0
-	 * if it is neither, or has been checked. */
+	uint64_t period_end; /* host time; end of the current period */
+	/* Host time of the next check of a resident or throttled vcpu: the end of its period. ~0 if
+	 * there is no such check. */
 	uint64_t look_at;
-	bool spent;               /* the budget of the period that the counter counts */
-	uint64_t throttled_since; /* host time; 0: not throttled, or has slept since */
+	bool spent;               /* the budget of the current period is spent */
+	uint64_t throttled_since; /* host time; 0: not throttled; ignored in WFI */
 	bool released;            /* no longer throttled, but not yet loaded */
 	/* For the user. Other harts read these. */
 	uint64_t throttled_ticks; /* total up to throttled_since */

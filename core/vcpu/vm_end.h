@@ -12,8 +12,9 @@ struct vcpu;
 const char *vm_state_name(const struct vm *vm);
 
 /*
- * Ends a life: stops all vcpus, on all harts. `by` is the vcpu that caused it, NULL if none did.
- * `failure` and `value` are for VM_END_FAILED. Any hart may call it; only the first one counts.
+ * Ends a life: stops all vcpus, on all harts. `by` is the vcpu that caused the end, NULL if none
+ * did. `failure` and `value` are for VM_END_FAILED. Any hart may call it; only the first call in a
+ * life has an effect.
  */
 void vm_end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *failure,
             uint64_t value);

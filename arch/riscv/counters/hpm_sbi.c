@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The back end that drives counters through the firmware's SBI PMU. Masks have one bit, because
- * Tally chooses the counter, and because the firmware returns only the error of the last counter of
- * a mask. After boot a hart does not use hpm_ssccfg.h as well, because the firmware does not see
- * accesses to delegated counters.
+ * The back end that drives counters through the firmware's SBI PMU. Configuring calls have masks of
+ * one bit, because Tally chooses the counter. Starts and stops may have several counters in one
+ * call. The firmware returns only the error of the last counter of a mask, so if such a call fails,
+ * it is repeated for each counter. After boot a hart does not use hpm_ssccfg.h as well, because the
+ * firmware does not see accesses to delegated counters.
  */
 #include "arch/riscv/counters/hpm_backend.h"
 #include "arch/riscv/hart/port.h"
@@ -22,8 +23,8 @@ bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hw_event *conf
 		flags |= SBI_PMU_CFG_FLAG_SET_VSINH;
 	if (config->inhibit & HW_INH_VU)
 		flags |= SBI_PMU_CFG_FLAG_SET_VUINH;
-	/* Only RESET frees a counter for another event or filter, and makes QEMU forget which
-	 * counter an event was on. */
+	/* Only RESET frees a counter for another event or filter, and removes QEMU's record of the
+	 * event's counter. */
 	if (hpm->slots[hctr].programmed)
 		sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
 	ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1, flags, event_idx,
@@ -32,7 +33,8 @@ bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hw_event *conf
 	return ret.error == SBI_SUCCESS && ret.value == hctr;
 }
 
-/* The contents of the counters are unknown now, so they are reset before the next use. */
+/* The contents of the counters are unknown now. Their slots lose their events, so the counters are
+ * reset and configured before the next use. */
 static __attribute__((noinline)) void fail(struct hpm *hpm, uint64_t hctrs)
 {
 	uint32_t i;
@@ -74,15 +76,15 @@ __attribute__((noinline)) void hpm_sbi_stop(struct hpm *hpm, uint64_t hctrs)
 		stop_each(hpm, hctrs);
 }
 
-/* For callers that can wait. */
+/* Not inlined, for callers for which a few instructions more do not matter. */
 static __attribute__((noinline)) void start(struct hpm *hpm, uint64_t hctrs, uint64_t flags,
                                             uint64_t value, bool armed)
 {
 	hpm_sbi_start_at(hpm, hctrs, flags, value, armed);
 }
 
-/* Whether OF is set without a wrap. This happens if an LCOFI became pending just before the call,
- * so that the call did not clear OF. */
+/* Whether OF is set although the counter has not wrapped. This happens if an LCOFI became pending
+ * just before the start, which then did not clear OF. */
 static bool started_stale(uint32_t hctr, uint64_t value)
 {
 	return (csr_read(CSR_SCOUNTOVF) & BIT(hctr)) && hpm_read(hctr) >= value;
@@ -110,19 +112,19 @@ static void spend_alarm(struct hpm *hpm, uint32_t hctr)
 static inline void start_armed(struct hpm *hpm, uint32_t hctr, uint64_t value)
 {
 	hpm_sbi_start_at(hpm, BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, true);
-	/* Only possible if other counters count HS. One repetition is usually enough. */
+	/* This happens only while other counters count HS. One repetition is usually enough. */
 	for (int i = 0; i < 3 && started_stale(hctr, value); i++) {
 		hpm_sbi_stop(hpm, BIT(hctr));
 		start(hpm, BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, true);
 	}
 }
 
-/* Counters that already have the value and OF need no initial value, so one call starts all of
- * them. */
+/* A counter that already has the value and OF needs no initial value. One call can start several of
+ * these. */
 static void set(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
 {
 	uint64_t bit = BIT(hctr);
-	/* The guest sees this OF bit, which is wrong. */
+	/* OF is 1 in the hart, where the guest sees it, and must be 0. */
 	bool flagged = hpm->hart_flags && armed && csr_read(CSR_SCOUNTOVF) & bit;
 
 	if (armed == ((hpm->armed & bit) != 0) && hpm_read(hctr) == value && !flagged) {
@@ -132,8 +134,8 @@ static void set(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
 	hpm->slots[hctr].value = value;
 	hpm->fresh |= bit;
 	hpm->armed = armed ? hpm->armed | bit : hpm->armed & ~bit;
-	/* A counter that was armed and did not overflow has OF = 0. Only a configuration sets OF,
-	 * or, with newer firmware, the start. */
+	/* OF is 0 in a counter that was armed and did not overflow, and must be 1. Newer firmware
+	 * sets it at each start; with older firmware only a configuration does. */
 	if (!armed && !hpm->start_sets_flag && !(csr_read(CSR_SCOUNTOVF) & bit) &&
 	    !(hpm->fixed & bit) && !hpm_sbi_program(hpm, hctr, &hpm->slots[hctr].config))
 		fail(hpm, bit);
@@ -149,7 +151,8 @@ void hpm_sbi_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed)
 		set(hpm, i, value, armed && (hpm->may_arm & BIT(i)));
 }
 
-/* Starts those counters with one call that are not armed and have the same initial value. */
+/* Starts, with one call, those of these unarmed counters that have the same initial value as the
+ * first. Returns them. */
 static uint64_t start_together(struct hpm *hpm, uint64_t hctrs)
 {
 	uint64_t value = hpm->slots[lowest_bit(hctrs)].value;
@@ -185,7 +188,8 @@ static __attribute__((noinline)) void run_any(struct hpm *hpm, uint64_t hctrs)
 	uint32_t i;
 
 	hpm->fresh &= ~hctrs;
-	/* The guest must continue to see OF of counters that have wrapped since they were set. */
+	/* The guest must continue to see OF = 1 of counters that have wrapped since they were
+	 * set. */
 	cleared &= ~hpm->shown;
 	if (cleared)
 		start(hpm, cleared, 0, 0, true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The firmware calls that are usually sufficient for a start or a stop. If the firmware refuses
- * one, hpm_sbi.c takes over.
+ * one, functions of hpm_sbi.c repeat it for each counter.
  */
 #ifndef ARCH_RISCV_COUNTERS_HPM_SBI_H
 #define ARCH_RISCV_COUNTERS_HPM_SBI_H
@@ -16,8 +16,8 @@ void hpm_sbi_start_each(struct hpm *hpm, uint64_t hctrs, uint64_t flags, uint64_
                         bool armed);
 
 /*
- * Starts counters. With `armed` OF is 0 afterwards. Otherwise an OF of 1 stays 1; then the counters
- * must have OF.
+ * Starts counters. With `armed`, OF is 0 afterwards. Without, an OF of 1 stays 1, so all counters
+ * of the mask must have OF.
  *
  * OpenSBI clears OF when it starts a counter, unless an LCOFI is pending. In that case OpenSBI up
  * to 1.7 does not change OF, and since 1.8 sets it. So Tally sets the pending bit to keep an OF of
@@ -62,7 +62,7 @@ static inline void hpm_sbi_start(struct hpm *hpm, uint64_t hctrs, uint64_t value
 	hpm_sbi_start_at(hpm, hctrs, SBI_PMU_START_SET_INIT_VALUE, value, false);
 }
 
-/* The same with hart_flags, where starts far from the wrap have OF = 0, too. */
+/* The same with hart_flags, where a start far from the wrap has OF = 0 as well. */
 static inline void hpm_sbi_start_far(struct hpm *hpm, uint64_t hctrs, uint64_t value)
 {
 	hpm->fresh &= ~hctrs;
@@ -71,7 +71,8 @@ static inline void hpm_sbi_start_far(struct hpm *hpm, uint64_t hctrs, uint64_t v
 	hpm_sbi_start_at(hpm, hctrs, SBI_PMU_START_SET_INIT_VALUE, value, true);
 }
 
-/* Not inlined: with delegated counters a stop has no call, for which registers would be saved. */
+/* Not inlined, so that callers with delegated counters, which need no firmware call, save no
+ * registers for one. */
 void hpm_sbi_stop(struct hpm *hpm, uint64_t hctrs);
 
 #endif

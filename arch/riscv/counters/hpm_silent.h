@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Refusal of events that a hart may never count. For tests, builds of `make DEBUG=1` can accept
- * them (core/debug/words.h): they read 0. */
+/* Raw events that the hart accepts, but may never count, are refused. For tests,
+ * `tally.silent-events` of `make DEBUG=1` gives them to guests (core/debug/words.h): they read
+ * 0. */
 #ifndef ARCH_RISCV_COUNTERS_HPM_SILENT_H
 #define ARCH_RISCV_COUNTERS_HPM_SILENT_H
 

@@ -41,7 +41,7 @@ void gstage_map(struct gstage *gs, gpa_t gpa, hpa_t hpa, uint64_t size, gstage_a
 	}
 }
 
-/* Returns the table that an entry refers to. If there is none, makes one. */
+/* Returns the table to which an entry refers. Makes one if there is none. */
 static uint64_t *table_of(uint64_t *entry, uint64_t address, gstage_alloc_fn *alloc)
 {
 	if (*entry & PTE_R)
@@ -51,8 +51,8 @@ static uint64_t *table_of(uint64_t *entry, uint64_t address, gstage_alloc_fn *al
 	return (uint64_t *)(*entry >> PTE_PPN_SHIFT << 12);
 }
 
-/* Uses blocks where the guest address is aligned to one. Then the host address must be aligned,
- * too. */
+/* Maps a block of 2 MiB with one leaf if its guest address is aligned to 2 MiB. Then its host
+ * address must be aligned as well. */
 static void map_pages(struct gstage *gs, uint64_t gpa, uint64_t hpa, uint64_t size, uint64_t flags,
                       gstage_alloc_fn *alloc)
 {

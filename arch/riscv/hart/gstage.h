@@ -13,8 +13,8 @@ struct gstage {
 	uint64_t hgatp;
 };
 
-/* Returns `size` bytes of zeroed memory, aligned to size. Never fails: the boot code has checked
- * the amount. */
+/* Returns `size` bytes of zeroed memory, aligned to size. Never fails: boot has checked that there
+ * is enough memory. */
 typedef void *gstage_alloc_fn(size_t size);
 
 void gstage_init(struct gstage *gs, uint32_t vmid, gstage_alloc_fn *alloc);

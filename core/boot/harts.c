@@ -11,11 +11,11 @@
 #include "core/panic.h"
 #include "core/sched/sched_parts.h"
 
-/* Most seconds for a hart to start, and to probe its counters. */
+/* Maximum times, in seconds, for a hart to start, and to probe its counters. */
 #define TO_COME  1U
 #define TO_READY 10U
-/* How often the boot hart checks whether another one is ready. In between it sleeps, so that it
- * takes no time from harts with which it shares a core, or an emulator. */
+/* How often the boot hart checks whether another one is ready. In between it sleeps, because it may
+ * share a core or an emulator with the other hart. */
 #define LOOKS_HZ 10000U
 
 /*

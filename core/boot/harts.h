@@ -7,9 +7,9 @@
 #include "core/lib/types.h"
 
 /*
- * Starts the harts that can run guests one after the other, at most `most` including the boot hart,
- * waits for each, and sets n_pcpus. The boot report names each hart that cannot be used, and Tally
- * continues without it. Boot hart only, once.
+ * Starts the harts that can run guests, one after the other, waits for each, and sets n_pcpus to
+ * the number of harts in use, including the boot hart: at most `most`. The boot report names each
+ * hart that cannot be used, and Tally continues without it. Boot hart only, once.
  */
 void harts_start(uint64_t boot_hartid, uint32_t most);
 

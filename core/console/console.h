@@ -5,9 +5,9 @@
  * Locking: the caller of every function holds the one console lock; any hart may call. Work per
  * call is bounded: a call on behalf of a VM emits at most 1200 bytes.
  *
- * Lines: only this code makes them (docs/console.md, "A bare line"), so no VM can change a line
- * that is not its own. Batch: only whole lines are printed, ended by LF. Interactive: lines end in
- * CR LF, and the unfinished line of the VM in focus is open: it is written as it grows.
+ * Lines: only this code begins and ends lines (docs/console.md, "A bare line"), so no VM can change
+ * another's line. Batch: only whole lines are printed, ended by LF. Interactive: lines end in CR
+ * LF, and the unfinished line of the VM in focus is open: it is written as it grows.
  *
  * Frames: instead of lines, a program gets each VM's bytes unchanged (docs/frames.md).
  */
@@ -57,13 +57,13 @@ struct console {
 
 /* Sets up the console for n (at most CONSOLE_MAX_VMS) VMs. Their names are printable ASCII of at
  * most CONSOLE_NAME_BYTES, and must live as long as the console. n is 0 while the VMs are not
- * known; a second call starts over. VM 0 gets the focus. Prints nothing. */
+ * known; a second call sets everything up again. VM 0 gets the focus. Prints nothing. */
 void console_init(struct console *c, bool interactive, const char *const *names, unsigned int n);
 
 /*
- * Prints bytes of VM vm < n_vms. Returns how many it took: at least one if n > 0, but not all if
- * they cause much output (many short lines). The caller passes the rest in another stay in HS.
- * A byte without output costs some 100 instructions, so n must be bounded.
+ * Prints bytes of VM vm < n_vms. Returns the number of bytes that it took: at least one if n > 0,
+ * but not all if they cause much output (many short lines). The caller passes the rest after
+ * another exit. A byte without output costs some 100 instructions, so n must be bounded.
  */
 size_t console_vm_write(struct console *c, unsigned int vm, const char *bytes, size_t n);
 

@@ -28,7 +28,8 @@ static const char *obstacle(const struct hpm *hpm, uint32_t event_idx, uint64_t 
 	return *hctrs ? NULL : "no counter for the event that interrupts";
 }
 
-/* Returns the hctrs that all these harts have for it. If a hart has none, sets *why and *hart. */
+/* Returns the hctrs that can count the event on each of these harts. If there are none, returns 0
+ * and sets *why and *hart. */
 static uint64_t common(uint64_t harts, uint32_t event_idx, const char **why, uint32_t *hart)
 {
 	uint64_t all = ~UINT64_C(0);

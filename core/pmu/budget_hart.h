@@ -5,10 +5,12 @@
 
 #include <stdint.h>
 
-/* Returns the counter for this event's budgets on all of these harts; 0: there is none. */
+/* Returns the counter for budgets of this event, the same one on all of these harts; 0 if there is
+ * none. */
 uint32_t budget_hctr(uint64_t harts, uint32_t event_idx);
 
-/* For vm_limits.no_budget. The text is valid until the next call. */
+/* For vm_limits.no_budget: returns the reason why there is no such counter, or NULL if there is
+ * one. The text is valid until the next call. */
 const char *budget_refusal(uint64_t harts, uint32_t event_idx);
 
 #endif

@@ -6,9 +6,9 @@
 #include "core/host/vm_config.h"
 
 /*
- * Parses a VM tree of at most blob_size bytes; blob is 8-byte aligned. Returns true if *out is
- * complete and everything holds that vm_config.h says. Returns false if *why has the refusal; *out
- * must not be used then. The time is linear in the size of the blob's structure, and does not
+ * Parses a VM tree of at most blob_size bytes; blob is 8-byte aligned. If it returns true, *out is
+ * complete and satisfies all constraints in vm_config.h. If it returns false, *why has the refusal,
+ * and *out must not be used. The time is linear in the size of the blob's structure, and does not
  * depend on the size of the images.
  */
 bool vm_config_parse(const void *blob, uint64_t blob_size, const struct vm_limits *limits,

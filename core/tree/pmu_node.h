@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The node /pmu of a VM tree, made by tools/pmu-events: how selectors of this core are formed. For
+ * The node /pmu of a VM tree, made by tools/pmu-events: the structure of this core's selectors. For
  * the parser of the VM tree only.
  */
 #ifndef CORE_TREE_PMU_NODE_H

@@ -14,7 +14,7 @@ struct observed_event {
 	uint32_t flags; /* SBI_PMU_CFG_FLAG_SET_UINH, SBI_PMU_CFG_FLAG_SET_SINH */
 	uint64_t data;
 	/* Number of events from one sample to the next. If hz is not 0, it is only the first such
-	 * number: then hz samples per second of the vcpu's time on its hart are wanted. 0: no
+	 * number, and is adapted to hz samples per second of the vcpu's time on its hart. 0: no
 	 * samples, only a count. */
 	uint64_t period;
 	uint32_t hz;
@@ -36,8 +36,8 @@ struct observer {
 	uint64_t until; /* host time of `value` */
 	uint64_t since; /* host time when it began */
 	uint64_t base;  /* firmware events: the total at `since` */
-	/* Samples so far (core/watch/samples.h); those that were lost for lack of room; and periods
-	 * that ended before the sample of the last one was taken. */
+	/* Samples so far (core/watch/samples.h); those that were lost for lack of room; and missed
+	 * periods: several had ended when the sample was taken. */
 	uint64_t samples, lost, late;
 	/* If hz is not 0: host time from one sample to the next, and the vcpu's resident time at
 	 * the last sample. */

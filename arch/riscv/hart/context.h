@@ -11,12 +11,13 @@
 
 /*
  * The memory of each hart, from low to high addresses: struct pcpu, the trap stack, a guard page,
- * the stack. The trap stack is for a hart's last log lines, because the stack itself may be broken.
+ * the stack. The trap stack is for a hart's last log lines, because the stack itself may have
+ * overflowed.
  */
 #define HART_STACK_SIZE  32768UL
 #define HART_STACK_TOP   (HART_STACK_SIZE - 16UL) /* initial sp; the hart's pending word is here */
 #define HART_STACK_GUARD 12288UL
-#define TRAP_STACK_ROOM  4096UL /* its top is the guard page */
+#define TRAP_STACK_ROOM  4096UL /* the guard page is above it */
 #define HART_STACK_ROOM  (HART_STACK_TOP - HART_STACK_GUARD - PAGE_SIZE)
 
 /* Offsets of words that switch.S keeps in struct pcpu, behind the two of the trap guard (trap.c).

@@ -59,7 +59,8 @@
 #define TALLY_SBI_IMP_VERSION 0x00000100UL
 #define TALLY_SBI_SPEC        (3UL << 24)
 
-/* Tally's own extension (docs/sbi-tally.md). Its low seven bits belong to no vendor. */
+/* Tally's own extension (docs/sbi-tally.md). The low bits of a vendor extension's id are those of
+ * mvendorid; 0x7f in the low seven bits is no vendor. */
 #define SBI_EXT_TALLY      0x0954417FUL
 #define SBI_TALLY_RING     0UL
 #define SBI_TALLY_VM_STATE 1UL

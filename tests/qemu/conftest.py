@@ -244,12 +244,13 @@ def tree_file(tmp_path):
 
 @pytest.fixture(autouse=True)
 def nothing_of_another():
-    """Checks the ledgers of the test's runs of a build with DEBUG=1. One that is empty is of a run
-    that ended before Tally began, or of another build."""
-    harness.ledgers.clear()
+    """Checks the ledgers of the test's runs of a build with DEBUG=1, and of those of fixtures that
+    it is the first to use. One that is empty is of a run that ended before Tally began, or of
+    another build."""
     yield
     breaches = []
-    for name in harness.ledgers:
+    while harness.ledgers:
+        name = harness.ledgers.pop()
         breaches += ledger.check(ledger.read(name)).breaches
         os.unlink(name)
     assert not breaches, "\n".join(breaches[:20])

@@ -60,6 +60,13 @@ def build_stress(folder):
                     "-o", folder / "test/stress"], check=True)
 
 
+def in_turn(scripts):
+    """One shell script for a Debian guest that runs those of {NAME: text} one after the other. The
+    lines of each are harness.Result.guest_output(GUEST, NAME)."""
+    return "".join(f"echo '{name} begin'\n(\n{text}\n)\necho \"{name} end $?\"\n"
+                   for name, text in scripts.items())
+
+
 def smp_tree(folder, scripts, vcpus, **arguments):
     """A Debian guest for each {NAME: shell script} with several vcpus: {NAME: the harts of each}.
     Other arguments as for harness.linux_tree()."""

@@ -3,68 +3,75 @@
 emulated instructions, all firmware counters at once, a counter open while its vcpu stops."""
 
 import os
-import shutil
 import subprocess
+
+import pytest
 
 import bare_guests
 import boots
 import harness
 
-CROSS_GCC = os.environ.get("CROSS_COMPILE", "riscv64-linux-gnu-") + "gcc"
-
-
-def boot(folder, script, source=None, options=(), **arguments):
-    """Lines of a script in a guest that has the program of a file in /test, and the result."""
-    (folder / "test").mkdir()
-    if source:
-        program = folder / source.split(".")[0]
-        subprocess.run([CROSS_GCC, "-static", "-O2", "-Wall", "-Wextra", "-Werror", *options,
-                        harness.ROOT / "tests/qemu/programs" / source, "-o", program], check=True)
-        shutil.copy(program, folder / "test")
-    tree = harness.linux_tree(folder, {"alpha": script})
-    result = harness.run(tree, **arguments)
-    assert result.status == harness.OK, str(result)
-    return result.guest_output("alpha", "alpha"), result
-
-
-@harness.both_backends
-def test_one_overflow_at_a_time(tmp_path, backend):
-    """As record-and-replay tools stop a program: at the signal the count is the period."""
-    lines, _ = boot(tmp_path, "/test/one_overflow 5000 100; /test/one_overflow 1000003 10",
-                    "one_overflow.c", backend=backend)
-    assert lines == ["one_overflow: 100 of 100 counts are 5000",
-                     "one_overflow: 10 of 10 counts are 1000003"]
-
-
-@harness.both_backends
-def test_samples_of_an_emulated_instruction(tmp_path, backend):
-    """Each of a loop's three instructions has its share, the emulated one as well: the period is
-    no multiple of three."""
-    lines, result = boot(tmp_path, """
+# Each source of a program, with further options of the compiler.
+PROGRAMS = {"one_overflow.c": [],
+            "emulated_loop.S": ["-nostdlib", "-no-pie", "-Wl,--build-id=none"]}
+EVENTS = [f"r80000000000001{n:02x}" for n in range(16)]
+SCRIPTS = {
+    "overflows": "/test/one_overflow 5000 100; /test/one_overflow 1000003 10",
+    "emulated": """
 echo 2 >/proc/sys/kernel/perf_user_access
 perf stat -x, -o /tmp/stat -e instructions:u \\
     perf record -q -e cycles:u -c 1000 -o /tmp/data /test/emulated_loop
 perf script -i /tmp/data -F comm,ip 2>/dev/null | awk '$1 == "emulated_loop" { print $2 }' |
     sort | uniq -c
-""", "emulated_loop.S", options=["-nostdlib", "-no-pie", "-Wl,--build-id=none"], backend=backend)
-    assert [line.split()[0] for line in lines] == ["1000"] * 3, lines
-    assert bare_guests.exits(result, "alpha")["csr"] >= 1000000
+""",
+    "firmware": f"perf stat -x, -e {','.join(EVENTS)} work 1000 2>&1",
+}
 
 
-@harness.both_backends
-def test_sixteen_firmware_events(tmp_path, backend):
+@pytest.fixture(name="booted", scope="module", params=harness.BACKENDS)
+def run_all(request, tmp_path_factory):
+    """One guest that runs all of SCRIPTS in turn."""
+    folder = tmp_path_factory.mktemp("corners")
+    (folder / "test").mkdir()
+    for source, options in PROGRAMS.items():
+        subprocess.run([os.environ.get("CROSS_COMPILE", "riscv64-linux-gnu-") + "gcc", "-static",
+                        "-O2", "-Wall", "-Wextra", "-Werror", *options,
+                        harness.ROOT / "tests/qemu/programs" / source,
+                        "-o", folder / "test" / source.split(".", maxsplit=1)[0]], check=True)
+    return harness.run(harness.linux_tree(folder, {"alpha": boots.in_turn(SCRIPTS)}),
+                       backend=request.param)
+
+
+def lines_of(booted, name):
+    """What one of SCRIPTS printed."""
+    assert booted.status == harness.OK, str(booted)
+    return booted.guest_output("alpha", name)
+
+
+def test_one_overflow_at_a_time(booted):
+    """As record-and-replay tools stop a program: at the signal the count is the period."""
+    assert lines_of(booted, "overflows") == ["one_overflow: 100 of 100 counts are 5000",
+                                             "one_overflow: 10 of 10 counts are 1000003"]
+
+
+def test_samples_of_an_emulated_instruction(booted):
+    """Each of a loop's three instructions has its share, the emulated one as well: the period is
+    no multiple of three."""
+    lines = lines_of(booted, "emulated")
+    assert [line.split()[0] for line in lines] == ["100"] * 3, lines
+    assert bare_guests.exits(booted, "alpha")["csr"] >= 100000
+
+
+def test_sixteen_firmware_events(booted):
     """As many as a VM has firmware counters: perf need not let them take turns."""
-    names = [f"r80000000000001{n:02x}" for n in range(16)]
-    lines, _ = boot(tmp_path, f"perf stat -x, -e {','.join(names)} work 1000 2>&1",
-                    backend=backend)
-    rows = [line.split(",") for line in lines]
-    assert [row[2] for row in rows] == names
+    rows = [line.split(",") for line in lines_of(booted, "firmware")]
+    assert [row[2] for row in rows] == EVENTS
     assert {row[4] for row in rows} == {"100.00"}
-    count = {name: int(row[0]) for name, row in zip(names, rows)}
+    count = {name: int(row[0]) for name, row in zip(EVENTS, rows)}
     # The calls that start and stop the sixteen are its only exits, but for one; each counter of
     # exits sees the same ones, since perf starts and stops them in the same order.
-    assert count[names[0]] == count[names[1]] == 32
-    assert [count[name] for name in names[2:8]] == [0] * 6
+    assert count[EVENTS[0]] == count[EVENTS[1]] == 32
+    assert [count[name] for name in EVENTS[2:8]] == [0] * 6
 
 
 HOTPLUG = """

@@ -4,8 +4,8 @@
  *
  * An hctr counts one event with one filter for a vcpu as long as a counter of that vcpu is
  * configured on it, running or not, because a stopped counter must be able to start again. So a
- * request is refused only because of what this guest has configured itself, never because of
- * another guest.
+ * request is refused only because of this guest's own configured counters, never because of another
+ * guest.
  */
 #include "vpmu/internal.h"
 
@@ -72,8 +72,9 @@ static bool assign_stopped(const struct vpmu *v, uint64_t stopped, uint64_t allo
 /*
  * Returns the counters that may be given the event. Counter 0 is read as cycle and counter 2 as
  * instret, so they count these events only. Behind them is a programmable counter, as behind the
- * others. Where the core's event table is known, the guest's counters count what those of the hart
- * with their numbers can: a guest that knows its core asks for no others.
+ * others. If the core's event table is known, each counter of the guest can count only the events
+ * that the hart's counter of the same number can count: a guest that knows its core does not ask
+ * for others.
  */
 static uint64_t takers(const struct vpmu *v, const struct hw_event *event)
 {

@@ -9,8 +9,8 @@
  *               +-----------+-----------+-----------------------+
  *               read        written     read
  *
- * The output is what config_matching would return if this vcpu had no counter configured. It
- * depends only on the VM's policy and the hart.
+ * The output is 1 if config_matching would succeed on a vcpu without configured counters, otherwise
+ * 0. It depends only on the VM's policy and the hart.
  *
  * A guest may ask for more entries than HS may handle at one exit. So each call handles a slice,
  * and the caller repeats it, with all arguments checked again, until all entries are done. Other

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Firmware events: SBI 3.0 section 11.5. For its guests Tally is the firmware, and counts what it
- * does for them. Each event is counted once, in its total, whether or not a counter counts it. A
- * running counter reads the total plus its own offset. So any number of counters may count one
- * event, and an event costs one addition. The port keeps the totals of events that only the
- * firmware below Tally sees, and of Tally's own events.
+ * Firmware events: SBI 3.0 section 11.5. For its guests Tally is the firmware, and counts its work
+ * for them. Each event is counted once, in its total, whether or not a counter counts it. A running
+ * counter reads the total plus its own offset. So any number of counters may count one event, and
+ * an event costs one addition. The port keeps the totals of events that only the firmware below
+ * Tally sees, and of Tally's own events.
  */
 #include "vpmu/internal.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parts of a core's selector, which are the bits of mhpmevent that choose what is counted, and
- * the counters that can count it. It works for any core: the numbers come from a table (node /pmu
- * of dts/README.md).
+ * The parts of a core's selector, which are the bits of mhpmevent that choose the event, and the
+ * counters that can count it. It works for any core: the numbers come from a table (node /pmu of
+ * dts/README.md).
  */
 #ifndef VPMU_SELECTOR_H
 #define VPMU_SELECTOR_H

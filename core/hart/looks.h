@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The times at which a hart polls whatever does not interrupt it. */
+/* The times at which a hart polls for work that does not interrupt it. */
 #ifndef CORE_HART_LOOKS_H
 #define CORE_HART_LOOKS_H
 

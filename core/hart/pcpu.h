@@ -29,7 +29,7 @@
 struct vcpu;
 struct windows;
 
-/* What a hart polls, see external_look_at(). */
+/* Kinds of work that a hart polls for, see external_look_at(). */
 enum external_what {
 	EXTERNAL_CONSOLE,
 	EXTERNAL_DMA,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PCI functions of VMs, from one life to the next. In a life a function does what the guest's
- * configuration space permits (core/io/vpci.h), and its requests are translated for the VM
+ * PCI functions of VMs, from one life to the next. In a life a function is controlled by the
+ * guest's configuration space (core/io/vpci.h), and its requests are translated for the VM
  * (core/io/dma.h). Between two lives it cannot master the bus, is in no domain, and has been reset.
  */
 #ifndef CORE_IO_FUNCTIONS_H

@@ -21,8 +21,8 @@ void vm_overflow_policy(struct vm *vm);
 /* Logs a line about a VM that lacks overflow features. */
 void vm_overflow_report(const struct vm *vm);
 
-/* Writes what a hart lacks, to follow "hart 0 has ": for example "no ssaia, no ssccfg". Empty if it
- * lacks nothing. Returns buf. */
+/* Writes a list of missing features, to follow "hart 0 has ": for example "no ssaia, no ssccfg".
+ * Empty if none is missing. Returns buf. */
 const char *hart_lacks(const struct pcpu *pcpu, char *buf, size_t size);
 
 #endif

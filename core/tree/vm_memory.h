@@ -34,7 +34,8 @@ bool vm_place_memory(struct vm_tree *tree, const struct vm_limits *limits, uint3
 /* Returns the host memory that shared memory takes, in bytes: whole steps. */
 uint64_t vm_shared_room(const struct vm_shared *shared);
 
-/* Does what vm_place_memory() does for shared memory, after it; *which is the memory's number. */
+/* The same as vm_place_memory(), for shared memory. Called after it. *which is the number of the
+ * shared memory. */
 bool vm_place_shared(struct vm_tree *tree, const struct vm_limits *limits, uint32_t *which,
                      uint64_t *largest);
 

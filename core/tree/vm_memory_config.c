@@ -221,8 +221,8 @@ bool vm_parse_memory(const struct vm_blob *b, int node, const struct vm_prop *pr
 	return true;
 }
 
-/* Returns what follows chosen memory of a VM with PCI functions within its guard, or NULL if it is
- * free. */
+/* The memory of a VM with PCI functions is followed by a guard. Returns the name of a range that
+ * lies in the guard of chosen memory, or NULL if the guard is free. */
 static const char *behind(const struct vm_limits *limits, const struct vm_tree *tree, uint64_t end,
                           uint64_t guard)
 {

@@ -23,7 +23,8 @@
 	 CODE(DUPLICATE) | CODE(SIZE) | CODE(STRING) | CODE(VALUE) | CODE(TOO_MANY) |              \
 	 CODE(MEMORY) | CODE(MEMORY_RAM) | CODE(HART) | CODE(COUNTER) | CODE(EVENT) |              \
 	 CODE(EMPTY_IMAGE) | CODE(KERNEL_FILE) | CODE(IMAGE_HEADER) | CODE(RESTARTS))
-/* Refusals of a reference, or because of what others have. Removing that can cause them. */
+/* Refusals of a reference, or of a conflict with another node. The removal of another node can
+ * cause them. */
 #define OF_OTHERS                                                                                  \
 	(CODE(NAME) | CODE(NO_VM) | CODE(NO_VCPU) | CODE(PHANDLE) | CODE(MISSING_NODE) |           \
 	 CODE(SHARED) | CODE(REGISTERS) | CODE(INTERRUPT) | CODE(BELL))

@@ -13,8 +13,9 @@
  * VM_REFUSALS_TOLD of them, and then, in one more line, the number of the others. A refusal that
  * is, or may be, only a consequence of another one is left out.
  *
- * It removes what was refused and parses again, so the blob is changed: it must be writable. The
- * time is linear in the size of the blob's structure, times VM_REFUSAL_STEPS at most.
+ * After each refusal it removes the refused node or property and parses again, so it changes the
+ * blob, which must be writable. The time is linear in the size of the blob's structure, times
+ * VM_REFUSAL_STEPS at most.
  */
 #define VM_REFUSAL_STEPS 96U
 void vm_config_refusals(void *blob, uint64_t blob_size, const struct vm_limits *limits,

@@ -18,7 +18,7 @@ __attribute__((noinline)) void long_call_slice(struct pcpu *pcpu, struct vcpu *v
 	pcpu_account_stay(pcpu);
 	pcpu->stay_of = vcpu;
 	pcpu->stay_why = EXIT_ECALL;
-	/* What came before may have started counters, and the slice may read them. */
+	/* Work before the slice may have started counters, and the slice may read them. */
 	hpm_failures_settle_on(pcpu, vcpu);
 	if (!vcpu->call.slice(vcpu)) {
 		vcpu->call.slice = NULL;

@@ -56,8 +56,8 @@ const char *hpm_selfcheck_begin(struct hpm *hpm, uint32_t hctr, uint32_t event_i
 	return NULL;
 }
 
-/* Returns what makes an event happen. Any instruction is a cycle and an instruction; for other
- * events the event table may name the stimulus. */
+/* Returns the stimulus of an event. Cycles and instructions happen with any instruction; for other
+ * events the event table may name a stimulus. */
 static enum selector_stimulus stimulus_of(const struct hpm *hpm, uint32_t event_idx)
 {
 	const struct selector_standard *standard =
@@ -227,7 +227,7 @@ static const char *check_events(struct hpm *hpm)
 	return first;
 }
 
-/* Returns what the hart has instead of overflow interrupts, or NULL if it has them. */
+/* Returns the defect that prevents overflow interrupts, or NULL if they work. */
 static const char *check_overflow(struct hpm *hpm, uint64_t patience)
 {
 	for (uint32_t i = 0; i < hpm->n_events; i++) {

@@ -17,12 +17,13 @@ void hpm_selfcheck(struct hpm *hpm, uint64_t patience);
  * Checks whether the counter accepts the event and a value, does not count HS and M, and stops. For
  * cycles, instructions, and events whose stimulus the event table names (vpmu/selector.h), also
  * whether it counts VS and VU, and each of them without the other. Returns NULL if so, otherwise
- * what the hart has instead. The counter is stopped afterwards; its contents are undefined.
+ * the defect, as text to follow "hart 0 has". The counter is stopped afterwards; its contents are
+ * undefined.
  */
 const char *hpm_selfcheck_event(struct hpm *hpm, uint32_t event_idx, uint32_t hctr);
 
 /* Starts the counter, not armed, with an event and filter (HW_INH_*, HW_COUNT_HS). Returns NULL, or
- * what the hart has instead. */
+ * the defect, as text to follow "hart 0 has". */
 const char *hpm_selfcheck_begin(struct hpm *hpm, uint32_t hctr, uint32_t event_idx,
                                 uint32_t inhibit);
 
@@ -41,7 +42,7 @@ void hpm_selfcheck_leave(struct hpm *hpm, uint32_t hctr);
  * hpm_hides_flags(): see hpm->flags_hidden. All counters of events have OF = 1, and are stopped.
  * hpm_try_flags(): sets start_sets_flag and far_loses, with a stopped counter whose event counts
  * HS. It is stopped afterwards, its next overflow is reported, and no LCOFI is pending. Returns
- * NULL, or what the hart has that prevents overflow interrupts.
+ * NULL, or the defect that prevents overflow interrupts.
  */
 bool hpm_hides_flags(const struct hpm *hpm);
 const char *hpm_try_flags(struct hpm *hpm, uint32_t hctr, uint64_t patience);

@@ -128,8 +128,8 @@ enum iommu_lost iommu_lost_faults(struct iommu *iommu);
 /* Whether it has debug registers (DBG) that show its translations. */
 bool iommu_can_translate(const struct iommu *iommu);
 
-/* Tests the translation, if it can, for a device that no VM has; `last` is the last address of RAM.
- * Returns NULL, or in words what was wrong. At boot only. */
+/* Tests the translation, if iommu_can_translate(), for a device that no VM has; `last` is the last
+ * address of RAM. Returns NULL, or a text about the defect. At boot only. */
 const char *iommu_try(struct iommu *iommu, uint32_t id, uint64_t last, iommu_alloc_fn *alloc);
 
 #endif

@@ -26,10 +26,10 @@ static inline bool iommu_waited_enough(const struct iommu *iommu)
 /* Waits until the bits in `mask` of a register are `value`. Returns false after the time limit. */
 bool iommu_wait(const struct iommu *iommu, uint64_t reg, uint32_t mask, uint32_t value);
 
-/* Turns all queues off, in whatever state they are. Returns what does not work, or NULL. */
+/* Turns all queues off, whatever their state. Returns NULL, or a text about the defect. */
 const char *iommu_queues_off(struct iommu *iommu);
 
-/* Turns the queues on that are used. Returns what does not work, or NULL. */
+/* Turns on the queues that are used. Returns NULL, or a text about the defect. */
 const char *iommu_queues_on(struct iommu *iommu);
 
 /* Adds a command. Returns false if the queue is full or has stopped. */

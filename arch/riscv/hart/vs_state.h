@@ -51,8 +51,9 @@ bool vs_state_probe_records(void);
 /* With vs_has.records: clears the branch records, so that the next guest does not see them. */
 void vs_state_clear_records(void);
 
-/* Sets up what guests may do without an exit, and nothing else. Once per hart. `isa` is BIT(enum
- * isa_ext), as probed. aia: guests with an interrupt file may use AIA registers. */
+/* Sets up the features that guests can use without an exit, and closes all others. Once per hart.
+ * `isa` is BIT(enum isa_ext), as probed. aia: guests with an interrupt file may use AIA
+ * registers. */
 void vs_state_init_hart(uint64_t isa, bool aia);
 
 /* Whether the hart lets guests use AIA registers after that. */

@@ -14,6 +14,11 @@ GUESTS = {"alpha": f"kind=measure rounds=1 length={LENGTH}", "beta": "kind=busy 
 EXPECTED = measured.rounds(1, LENGTH)
 # The same without an end, for who looks meanwhile however long that takes.
 ON_AND_ON = f"kind=measure rounds=1000000 length={LENGTH}"
+# The same beside programs that come and go: each row still lasts ten turns of its vcpu. A test that
+# uses it says how often they must have come.
+SHORT = 5000000
+SHORT_ROWS = f"kind=measure rounds=1000000 length={SHORT}"
+OFTEN = 10
 
 
 def as_seen(text):

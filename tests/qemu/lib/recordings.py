@@ -11,6 +11,7 @@ import pytest
 import bare_guests
 from bare_guests import FOREVER
 import harness
+import measured
 import perf_runs
 from perf_runs import TOOL
 from perflib import samples
@@ -113,8 +114,8 @@ def every_period(console, tmp_path, own, **arguments):
         assert [int(n) for n in seen] == [USER_WORK] * ROUNDS
 
 
-def toggle(path, end, ended, decoder):
-    """Observers that sample come and go, until the event is set."""
+def toggle(path, end, ended, gone, decoder):
+    """Observers that sample come and go, until the event is set. gone: a mark for each time."""
     rates = set()
     with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
         try:
@@ -130,6 +131,7 @@ def toggle(path, end, ended, decoder):
                 for line in machine.objects("unobserve"):
                     if line["observation"] not in rates:
                         check_sum(line)
+                gone.append(True)
         except tally_ctl.NoAnswer as error:
             assert str(error) == "the machine has ended"
 
@@ -143,15 +145,15 @@ def check_sum(line):
 
 def count_the_same(running, beta, **arguments):  # pylint: disable=redefined-outer-name
     """The lines of beta, which ends by itself. alpha counts under all filters, and its values are
-    those of test_prompt.py, where nobody looks; here observers of both come and go."""
-    run = running({"alpha": prompts.ON_AND_ON, "beta": beta}, **arguments)
-    end, ended = threading.Event(), []
-    program = threading.Thread(target=toggle, args=(run.path, end, ended, samples.Decoder()))
+    those of a guest beside which nobody looks; here observers of both come and go."""
+    run = running({"alpha": prompts.SHORT_ROWS, "beta": beta}, **arguments)
+    end, ended, gone = threading.Event(), [], []
+    program = threading.Thread(target=toggle, args=(run.path, end, ended, gone, samples.Decoder()))
     program.start()
     seen = {None, "the guest needed that counter",
             "the guest counts something else on that counter"}
     while not ("[alpha] measure: round 1 " in run.console and "vm beta: ended" in run.console and
-               seen <= set(ended)):
+               seen <= set(ended) and len(gone) >= prompts.OFTEN):
         run.read_line()
     end.set()
     program.join()
@@ -159,7 +161,7 @@ def count_the_same(running, beta, **arguments):  # pylint: disable=redefined-out
     run.read_until(None)
     assert run.process.wait() == harness.OK, run.console
     result = harness.Result(harness.OK, run.console)
-    prompts.check_rounds(result.vm("alpha"))
+    prompts.check_rounds(result.vm("alpha"), measured.rounds(1, prompts.SHORT))
     for vcpu in re.findall(r"longest-stay=(\d+)", run.console):
         assert int(vcpu) <= harness.LONGEST_STAY
     return result.vm("beta")

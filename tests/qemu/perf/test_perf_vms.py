@@ -14,6 +14,7 @@ import pytest
 import bare_guests
 from bare_guests import FOREVER
 import harness
+import measured
 from perf_runs import TOOL, begin, perf_vms, quiet, tool_of
 from perflib import events as perf_events
 import plain
@@ -73,8 +74,8 @@ def test_equals_what_the_guest_counts(console, tmp_path, backend, mode, own):
         assert [int(n) for n in seen] == spans
 
 
-def toggle(path, end, ended):
-    """Observers of all kinds come and go, until the event is set."""
+def toggle(path, end, ended, gone):
+    """Observers of all kinds come and go, until the event is set. gone: a mark for each time."""
     events = ["0x2:uk", "0x2:u", "0x1:k", "0x1:uk", "0x10019:u", "0xf0100"]
     with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
         try:
@@ -85,24 +86,25 @@ def toggle(path, end, ended):
                 for _ in range(4):
                     ended += [line["ended"] for line in machine.objects("observed")]
                 machine.objects("unobserve")
+                gone.append(True)
         except tally_ctl.NoAnswer as error:
             assert str(error) == "the machine has ended"
 
 
 @harness.both_backends
 def test_guests_count_the_same(running, backend):
-    """alpha counts under all filters, and its values are those of test_prompt.py, where nobody
+    """alpha counts under all filters, and its values are those of a guest beside which nobody
     looks; beta judges each value, flag and interrupt of random sequences itself. It goes on until
     the guests were in the observers' way; the other way round they never are."""
-    run = running({"alpha": prompts.ON_AND_ON,
-                   "beta": "sampling=chance seed=1 sequences=600 sharers=3"}, backend=backend)
-    end, ended = threading.Event(), []
-    program = threading.Thread(target=toggle, args=(run.path, end, ended))
+    run = running({"alpha": prompts.SHORT_ROWS,
+                   "beta": "sampling=chance seed=1 sequences=200 sharers=3"}, backend=backend)
+    end, ended, gone = threading.Event(), [], []
+    program = threading.Thread(target=toggle, args=(run.path, end, ended, gone))
     program.start()
     seen = {None, "the guest needed that counter",
             "the guest counts something else on that counter"}
     while not ("[alpha] measure: round 1 " in run.console and "vm beta: ended" in run.console and
-               seen <= set(ended)):
+               seen <= set(ended) and len(gone) >= prompts.OFTEN):
         run.read_line()
     end.set()
     program.join()
@@ -110,7 +112,7 @@ def test_guests_count_the_same(running, backend):
     run.read_until(None)
     assert run.process.wait() == harness.OK, run.console
     result = harness.Result(harness.OK, run.console)
-    prompts.check_rounds(result.vm("alpha"))
+    prompts.check_rounds(result.vm("alpha"), measured.rounds(1, prompts.SHORT))
     assert result.vm("beta")[-1].endswith(" 0 wrong")
     for vcpu in re.findall(r"longest-stay=(\d+)", run.console):
         assert int(vcpu) <= harness.LONGEST_STAY

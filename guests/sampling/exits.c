@@ -11,7 +11,7 @@
 #define CSR    262U
 #define RAISED 267U
 #define CODES  4U
-#define ROUNDS 5000UL
+#define ROUNDS 1000UL
 
 static uint32_t ctr;
 static uint64_t period, samples;
@@ -79,7 +79,7 @@ static void two_as_one(uint64_t hw, uint32_t fw)
 int exits(void)
 {
 	static const uint32_t codes[CODES] = {ALL, ECALL, LCOFI, CSR};
-	static const uint64_t periods[] = {1, 10, 1000, 5000};
+	static const uint64_t periods[] = {1, 10, 200, 1000};
 	uint32_t fw[CODES];
 	uint64_t left = fw_counters();
 

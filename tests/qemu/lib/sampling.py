@@ -48,7 +48,7 @@ then both: LCOFIP 1, flags 0x3
 interrupt after 0: LCOFIP 1, flags 0x3
 """
 # Instructions of U that the samples of `exits` are taken from, the last one an ecall.
-RUN = 10001
+RUN = 2001
 WAYS = [f"{way}: flags right, 1 interrupts"
         for way in ("start", "go on", "AUTO_START", "world switch")]
 TLB_LINES = [

@@ -45,7 +45,7 @@ def test_a_sample_costs_no_exit_for_its_flags(tmp_path):
     """As test_exits_of_a_sample(), less those that read scountovf."""
     expected = []
     for look in (False, True):
-        for period in (1, 10, 1000, 5000):
+        for period in (1, 10, 200, 1000):
             run = sampling.RUN
             overflows, samples = run // period, (run - 1) // period
             expected.append(f"period {period}, scountovf {'read' if look else 'not read'}: "
@@ -56,8 +56,8 @@ def test_a_sample_costs_no_exit_for_its_flags(tmp_path):
 
 
 def test_each_sample_is_looked_at(tmp_path):
-    assert alone(tmp_path, "rate period=1000 samples=30000") == [
-        "rate: ends, 30000 samples, 0 wrong"]
+    assert alone(tmp_path, "rate period=1000 samples=6000") == [
+        "rate: ends, 6000 samples, 0 wrong"]
 
 
 def test_it_sees_no_stray_flag(tmp_path):
@@ -66,16 +66,17 @@ def test_it_sees_no_stray_flag(tmp_path):
     assert alone(tmp_path, "leaks ticks=10000") == ["leaks: 0x0, 0 changes"]
 
 
-def test_a_model_agrees(tmp_path):
+@pytest.mark.parametrize("sequences", [1000, pytest.param(5000, marks=pytest.mark.long)])
+def test_a_model_agrees(tmp_path, sequences):
     """The same sequences as on the firmware alone; and with far starts, starts while one pends and
     all. There a call follows where one is masked that pends: it is found at the guest's next exit
     only (docs/platform.md, Overflow 5), and here looks at scountovf are none."""
-    assert alone(tmp_path, "chance clean=yes sharers=1 sequences=2000") == [
-        "chance: ends after 2000 sequences, 708 interrupts, 0 wrong"]
-    last = alone(tmp_path, "chance calls=yes sharers=1 sequences=5000")[-1]
-    assert last.startswith("chance: ends after 5000 sequences, ")
+    assert alone(tmp_path, "chance clean=yes sharers=1 sequences=500") == [
+        "chance: ends after 500 sequences, 162 interrupts, 0 wrong"]
+    last = alone(tmp_path, f"chance calls=yes sharers=1 sequences={sequences}")[-1]
+    assert last.startswith(f"chance: ends after {sequences} sequences, ")
     assert last.endswith(" interrupts, 0 wrong")
-    assert int(last.split()[5]) > 1000
+    assert int(last.split()[5]) > sequences // 5
 
 
 def test_the_snapshot_and_a_limit(tmp_path):

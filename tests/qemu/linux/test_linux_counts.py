@@ -3,11 +3,13 @@
 whose length is known has the same number everywhere."""
 
 import os
+import shutil
 import subprocess
 
 import pytest
 
 import bare_guests
+import boots
 import harness
 from linux_counts import AFTER, KNOWN, STAT, WAIT, check, with_neighbour
 
@@ -25,39 +27,56 @@ def user_reads(tmp_path_factory):
     return program
 
 
-@harness.both_backends
-def test_alone_and_reads_of_a_process(tmp_path, user_reads, backend):
+ALONE = STAT + """
+/test/user_reads 1000 && /test/user_reads 100000
+/test/user_reads closed 2>&1; echo closed: $?
+"""
+
+
+@pytest.fixture(name="busy", scope="module", params=harness.BACKENDS)
+def beside_busy(request, tmp_path_factory, user_reads):
+    """A guest alone on its hart, and then beside a neighbour that is busy without a trap."""
+    folder = tmp_path_factory.mktemp("busy")
+    (folder / "test").mkdir()
+    shutil.copy(user_reads, folder / "test")
+    script = boots.in_turn({"alone": ALONE, "beside": WAIT + STAT})
+    return harness.run(with_neighbour(folder, script, f"busy {AFTER}"), backend=request.param,
+                       until="vm alpha: vcpu 0: exits ")
+
+
+def test_alone_and_reads_of_a_process(busy):
     """A process reads its counter by perf's mmap page, 101,000 times, without one exit; when the
     kernel has closed scounteren, SIGILL (status 128 + 4)."""
-    folder = tmp_path / "test"
-    folder.mkdir()
-    (folder / "user_reads").write_bytes(user_reads.read_bytes())
-    (folder / "user_reads").chmod(0o755)
-    script = STAT + ("/test/user_reads 1000 && /test/user_reads 100000\n"
-                     "/test/user_reads closed 2>&1; echo closed: $?\n")
-    result = harness.run(harness.linux_tree(tmp_path, {"alpha": script}), backend=backend)
-    assert result.status == harness.OK, str(result)
-    lines = result.guest_output("alpha", "alpha")
+    assert busy.status == harness.INTERRUPTED, str(busy)
+    lines = busy.guest_output("alpha", "alone")
     assert KNOWN < check(lines) < 1.02 * KNOWN
     reads = [line for line in lines if line.startswith("user_reads: ")]
     assert len(set(reads)) == 1 and len(reads) == 2, lines
     assert reads[0].endswith(", odd 0")
     assert lines[-1] == "closed: 132"
     # The one that was closed left the guest, so that Tally could tell whose fault it is.
-    assert bare_guests.exits(result, "alpha")["csr"] == 1
+    assert bare_guests.exits(busy, "alpha")["csr"] == 1
+
+
+def check_beside(result, name, test):
+    """The neighbour goes on for longer than the guest: its share of the measurement shows."""
+    assert result.status == harness.INTERRUPTED, str(result)
+    assert check(result.guest_output("alpha", test)) > 1.8 * KNOWN
+    assert "vm beta: ended" not in result.own
+    assert result.vm("beta")[0] == name + ": begins"
+
+
+def test_beside_busy(busy):
+    check_beside(busy, "busy", "beside")
 
 
 @harness.both_backends
-@pytest.mark.parametrize("kind", ["busy", "pmuloop", "hostile again=yes"])
+@pytest.mark.parametrize("kind", ["pmuloop", "hostile again=yes"])
 def test_beside(tmp_path, kind, backend):
-    """The neighbour goes on for longer than the guest: its share of the measurement shows."""
     result = harness.run(with_neighbour(tmp_path, WAIT + STAT, f"{kind} {AFTER}"),
                          until="alpha end ", backend=backend)
-    assert result.status == harness.INTERRUPTED, str(result)
-    assert check(result.guest_output("alpha", "alpha")) > 1.8 * KNOWN
-    assert "vm beta: ended" not in result.own
-    name = kind.split()[0]
-    assert result.vm("beta")[0] == name + ": begins"
+    name = kind.split(maxsplit=1)[0]
+    check_beside(result, name, "alpha")
     if name == "hostile":
         lines = result.lines
         during = lines[lines.index("[alpha] alpha begin") : lines.index("[alpha] alpha end 0")]

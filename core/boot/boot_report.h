@@ -20,10 +20,6 @@ void boot_report_unused(uint32_t i, const char *why);
 /* Returns whether platform.harts[i] can run guests. If not, stores and logs the reason. */
 bool boot_report_usable(uint32_t i);
 
-/* Returns why Tally does not use a hart with this id, or NULL if the machine has none. After
- * harts_start(). */
-const char *hart_why_unused(uint64_t hartid);
-
 /* Logs each extension in the host's tree that the hart does not have. After pcpu_init(), whatever
  * it returned. */
 void boot_report_lost(const struct pcpu *pcpu);

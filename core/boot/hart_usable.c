@@ -3,7 +3,6 @@
 #include "core/boot/boot_report.h"
 #include "core/boot/harts.h"
 #include "core/hart/platform.h"
-#include "core/host/host_cpus.h"
 #include "core/log.h"
 #include "core/panic.h"
 
@@ -41,13 +40,4 @@ bool boot_report_usable(uint32_t i)
 	if (why)
 		boot_report_unused(i, why);
 	return !why;
-}
-
-const char *hart_why_unused(uint64_t hartid)
-{
-	for (uint32_t i = 0; i < platform.n_harts; i++) {
-		if (platform.harts[i].hartid == hartid)
-			return platform.harts[i].unused;
-	}
-	return platform.host_tree ? host_cpu_unread(platform.host_tree, hartid) : NULL;
 }

@@ -126,6 +126,34 @@ static void read_cpus(const void *dtb, uint64_t boot_hartid)
 		               boot_hartid);
 }
 
+_Static_assert(MAX_HARTS == 64, "below");
+
+/* Of a hart that has no place in the table. Returns NULL if the tree has no hart with this id. */
+static const char *why_unread(uint64_t hartid)
+{
+	struct host_cpu cpu = host_cpus(platform.host_tree);
+	const char *why;
+
+	while (host_cpu_next(&cpu)) {
+		if (cpu.hartid != hartid)
+			continue;
+		if (cpu.disabled)
+			return "the tree disables it";
+		why = hart_unusable(hartid, read_isa(cpu.tree, cpu.node));
+		return why ? why : "Tally runs on 64 harts at most";
+	}
+	return NULL;
+}
+
+const char *hart_why_unused(uint64_t hartid)
+{
+	for (uint32_t i = 0; i < platform.n_harts; i++) {
+		if (platform.harts[i].hartid == hartid)
+			return platform.harts[i].unused;
+	}
+	return platform.host_tree ? why_unread(hartid) : NULL;
+}
+
 /* Finds each hart's S-mode external interrupt (9) in interrupts-extended of a controller; its index
  * there is the hart's place. Returns false if the boot hart has none. */
 static bool find_places(const void *dtb, int node, uint64_t boot_hartid)

@@ -12,4 +12,8 @@
  */
 void host_dt_read(void *dtb, uint64_t boot_hartid, struct vm_range image);
 
+/* Returns why Tally does not use a hart with this id, or NULL if the machine has none. After
+ * harts_start(). */
+const char *hart_why_unused(uint64_t hartid);
+
 #endif

@@ -4,7 +4,6 @@
 #include <libfdt.h>
 
 #include "core/host/host_tree.h"
-#include "core/host/vm_config.h"
 
 struct host_cpu host_cpus(const void *tree)
 {
@@ -42,20 +41,6 @@ bool host_cpu_next(struct host_cpu *cpu)
 	cpu->node = node;
 	cpu->disabled = host_tree_is_disabled(tree, node);
 	return true;
-}
-
-_Static_assert(VM_MAX_HARTS == 64, "below");
-
-const char *host_cpu_unread(const void *tree, uint64_t hartid)
-{
-	struct host_cpu cpu = host_cpus(tree);
-
-	while (host_cpu_next(&cpu)) {
-		if (cpu.hartid == hartid)
-			return cpu.disabled ? "the tree disables it"
-			                    : "Tally runs on 64 harts at most";
-	}
-	return NULL;
 }
 
 uint32_t host_cpu_intc(const struct host_cpu *cpu)

@@ -23,10 +23,6 @@ struct host_cpu host_cpus(const void *tree);
  * called again after that. */
 bool host_cpu_next(struct host_cpu *cpu);
 
-/* Returns why a hart is not among those that are read (the first that are not disabled), or NULL if
- * the tree has no hart with this id. */
-const char *host_cpu_unread(const void *tree, uint64_t hartid);
-
 /* Returns the phandle of the hart's own interrupt controller, to which other controllers refer, or
  * 0 if it has none. */
 uint32_t host_cpu_intc(const struct host_cpu *cpu);

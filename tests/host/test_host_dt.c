@@ -528,6 +528,8 @@ static void more_harts_than_tally_runs_on(void **state)
 	assert_string_equal(start(0x80200000, 5), "");
 	assert_int_equal(platform.n_harts, MAX_HARTS);
 	assert_int_equal(platform.harts_unused, 23);
+	platform.host_tree = board;
+	assert_string_equal(hart_why_unused(4), "Tally runs on 64 harts at most");
 	for (uint32_t i = 0; i < MAX_HARTS - 1; i++)
 		assert_hart(i, 0x1000 - MAX_HARTS - 19 + i, IRQCHIP_NOWHERE, BIT(ISA_H));
 	assert_hart(MAX_HARTS - 1, 5, 0, BIT(ISA_H));
@@ -569,6 +571,10 @@ static void harts_without_h_before_the_others(void **state)
 	for (uint32_t i = 0; i < MAX_HARTS - 1; i++)
 		assert_hart(i, 0x12f - MAX_HARTS + 2 + i, IRQCHIP_NOWHERE, BIT(ISA_H));
 	assert_hart(MAX_HARTS - 1, 4, 3, BIT(ISA_H));
+	/* A hart without a place has its own reason. */
+	platform.host_tree = board;
+	assert_string_equal(hart_why_unused(0x19), "it has no H extension");
+	assert_null(hart_why_unused(0x18));
 	/* If the firmware begins on one of them, it has its place as well. */
 	assert_string_equal(start(0x80200000, 0x20),
 	                    "no guest can run on boot hart 32: it has no H extension");

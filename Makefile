@@ -90,7 +90,7 @@ COLD := $(filter-out core/host/fdt_walk.c core/host/dt_path.c,\
 	$(addprefix core/io/,bell_pci.c dma.c dma_faults.c dma_tell.c functions.c vm_quiet.c \
 		vpci.c) \
 	$(addprefix core/pmu/,budget_hart.c vm_overflow.c vm_pmu_policy.c) core/sched/vcpu_move.c \
-	core/vcpu/long_call.c core/vcpu/vm_command.c \
+	$(addprefix core/vcpu/,exit_record.c long_call.c vm_command.c) \
 	$(addprefix core/watch/,account.c observe.c observe_request.c stays.c)
 $(COLD:%=$(OUT)/obj/%.o): TARGET_CFLAGS += -Os
 

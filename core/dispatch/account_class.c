@@ -117,10 +117,10 @@ static enum account_class of_interrupt(uint64_t irq)
 	}
 }
 
-enum account_class account_class(const struct vm *vm, const struct noted_exit *exit,
+enum account_class account_class(const struct vm *vm, const struct exit_record *exit,
                                  enum vcpu_exit why)
 {
-	uint64_t cause = ~exit->scause ? exit->scause : exit->told;
+	uint64_t cause = exit->scause;
 	bool store = cause == CAUSE_STORE_GUEST_PAGE;
 
 	if (cause & CAUSE_INTERRUPT)
@@ -132,8 +132,7 @@ enum account_class account_class(const struct vm *vm, const struct noted_exit *e
 		return of_insn((uint32_t)exit->stval, why);
 	case CAUSE_LOAD_GUEST_PAGE:
 	case CAUSE_STORE_GUEST_PAGE:
-		return ACCOUNT_LOAD + store +
-		       2 * mmio_device(vm, exit->htval << 2 | (exit->stval & 3));
+		return ACCOUNT_LOAD + store + 2 * mmio_device(vm, exit->gpa | (exit->stval & 3));
 	default:
 		return cause == CAUSE_INSN_GUEST_PAGE ? ACCOUNT_FETCH : ACCOUNT_EXCEPTION;
 	}

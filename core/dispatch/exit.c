@@ -8,6 +8,7 @@
 #include "core/dispatch/serve_requests.h"
 #include "core/life/last_words.h"
 #include "core/sched/port.h"
+#include "core/vcpu/exit_record.h"
 #include "core/vcpu/stay.h"
 #include "core/dispatch/virtual_insn.h"
 #include "core/sched/sched.h"
@@ -152,12 +153,17 @@ __attribute__((cold)) _Noreturn void exit_enter(struct pcpu *pcpu, struct vcpu *
 	enter_guest(&vcpu->ctx);
 }
 
-static __attribute__((noinline)) void note(const struct vcpu *vcpu, uint64_t scause)
+/* The fast paths' exits are not traced, because SBI calls are traced in another place
+ * (core/watch/trace.h). */
+static __attribute__((noinline)) void record(const struct vcpu *vcpu, bool fast)
 {
-	if (atomic_load_explicit(&vcpu->traced, memory_order_relaxed))
-		trace_exit(vcpu, scause);
+	struct exit_record exit;
+
+	exit_record_make(&exit, vcpu);
+	if (!fast && atomic_load_explicit(&vcpu->traced, memory_order_relaxed))
+		trace_exit(&exit);
 	if (vcpu->last_words)
-		last_words_exit(vcpu);
+		last_words_exit(&exit);
 }
 
 _Noreturn void exit_long(struct guest_context *ctx, uint64_t scause)
@@ -172,10 +178,10 @@ _Noreturn void exit_long(struct guest_context *ctx, uint64_t scause)
 		/* The fast path has counted the exit already. */
 		pcpu->stay_why = (enum vcpu_exit) ~scause;
 		if (vcpu->last_words)
-			last_words_exit(vcpu);
+			record(vcpu, true);
 	} else {
 		if (__atomic_load_n(&vcpu->exits_noted, __ATOMIC_RELAXED))
-			note(vcpu, scause);
+			record(vcpu, false);
 		pcpu->stay_why = serve(pcpu, vcpu, scause);
 		vcpu->ctx.exits[pcpu->stay_why]++;
 	}

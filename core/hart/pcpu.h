@@ -146,7 +146,7 @@ union hart_stack {
 		/* Not 0: the hart has to reschedule, or do other work, before it enters a guest.
 		 * switch.S checks it at the end of each fast path. */
 		uint64_t pending;
-		struct noted_exit *exit; /* for switch.S; constant after boot */
+		uint64_t unused; /* sp is a multiple of 16 */
 	} top;
 };
 _Static_assert(sizeof(union hart_stack) == HART_STACK_SIZE, "pcpu leads to its top and back");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/life/last_words.h"
 
-#include "arch/riscv/hart/csr.h"
 #include "core/vcpu/vm.h"
 
 void last_words_begin(struct vm *vm)
@@ -44,22 +43,14 @@ void last_words_printed(struct vm *vm, const char *bytes, size_t n)
 	last->printed[last->live] = printed;
 }
 
-void last_words_exit(const struct vcpu *vcpu)
+void last_words_exit(const struct exit_record *exit)
 {
+	const struct vcpu *vcpu = exit->vcpu;
 	const struct last_words *last = &vcpu->vm->last;
 	struct last_exits *exits = last->exits[last->live][vcpu->id];
 	struct last_exit *e = &exits->entries[exits->n++ % LAST_EXITS];
-	uint64_t scause = csr_read(CSR_SCAUSE);
-	bool call = scause == CAUSE_ECALL_VS;
 
-	e->exit = (struct trace_entry){
-	    .time = csr_read(CSR_TIME),
-	    .vcpu = vcpu,
-	    .scause = scause,
-	    .pc = csr_read(CSR_SEPC),
-	    .value = {call ? vcpu->ctx.x[REG_A7] : csr_read(CSR_STVAL),
-	              call ? vcpu->ctx.x[REG_A6] : csr_read(CSR_HTVAL) << 2},
-	};
+	e->exit = *exit;
 	e->hs_insns = vcpu_hs_insns(vcpu);
 }
 

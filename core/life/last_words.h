@@ -11,7 +11,7 @@
 
 #include "core/host/vm_config.h"
 #include "core/vcpu/last_words_state.h"
-#include "core/vcpu/trace_entry.h"
+#include "core/vcpu/exit_record.h"
 
 struct vm;
 
@@ -26,8 +26,8 @@ void last_words_keep(struct vm *vm);
 /* The VM has printed these bytes. The caller holds the console's lock. */
 void last_words_printed(struct vm *vm, const char *bytes, size_t n);
 
-/* Records an exit of a vcpu whose exits are recorded. Home hart, while the vcpu is resident. */
-void last_words_exit(const struct vcpu *vcpu);
+/* Stores an exit of a vcpu whose VM has crash-exits. Home hart. */
+void last_words_exit(const struct exit_record *exit);
 
 /*
  * For the operator, while the VM runs: `from` is an earlier result of last_words_state(). If

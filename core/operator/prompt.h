@@ -13,7 +13,7 @@
 #include "core/console/console.h"
 #include "core/hart/platform.h"
 #include "core/lib/text.h"
-#include "core/vcpu/trace_entry.h"
+#include "core/vcpu/exit_record.h"
 #include "core/vcpu/vm.h"
 
 #define PROMPT_LINE_BYTES 640U
@@ -83,7 +83,7 @@ void prompt_vcpu_names(struct prompt *p, const struct vcpu *vcpu);
 void prompt_tell(struct prompt *p);
 
 /* Adds the vcpu's names and a recorded exit. */
-void prompt_add_exit(struct prompt *p, const struct trace_entry *e);
+void prompt_add_exit(struct prompt *p, const struct exit_record *e);
 
 static inline const char *prompt_bool(bool value)
 {

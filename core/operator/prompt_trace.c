@@ -26,47 +26,51 @@ static const struct {
     {0x01d00073, "wrs.sto"},
 };
 
-static const char *cause_of(const struct trace_entry *e)
+static const char *cause_of(const struct exit_record *e)
 {
 	bool insn = e->scause == CAUSE_VIRTUAL_INSN;
 
 	for (uint32_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++) {
-		if (causes[i].number == (insn ? e->value[0] : e->scause))
+		if (causes[i].number == (insn ? e->stval : e->scause))
 			return causes[i].name;
 	}
-	return !insn ? "exception" : IS_CSR(e->value[0]) ? "csr" : "virtual-instruction";
+	return !insn ? "exception" : IS_CSR(e->stval) ? "csr" : "virtual-instruction";
+}
+
+static void add_call(struct prompt *p, const struct exit_record *e)
+{
+	const char *name = sbi_extension_name(e->eid);
+	const char *function = name ? sbi_function_name(e->eid, e->fid) : "";
+
+	text_add(&p->out, ",'extension':'0x%lx','function':'0x%lx'", e->eid, e->fid);
+	if (*function)
+		text_add(&p->out, ",'call':'%s %s'", name, function);
 }
 
 /* Adds the SBI call, the address, or the raw values. */
-static void add_details(struct prompt *p, const struct trace_entry *e)
+static void add_details(struct prompt *p, const struct exit_record *e)
 {
-	const char *name = sbi_extension_name(e->value[0]);
-	const char *function = name ? sbi_function_name(e->value[0], e->value[1]) : "";
-
 	switch (e->scause) {
 	case CAUSE_ECALL_VS:
-		text_add(&p->out, ",'extension':'0x%lx','function':'0x%lx'", e->value[0],
-		         e->value[1]);
-		if (*function)
-			text_add(&p->out, ",'call':'%s %s'", name, function);
+		add_call(p, e);
 		break;
 	case CAUSE_LOAD_GUEST_PAGE:
 	case CAUSE_STORE_GUEST_PAGE:
 	case CAUSE_INSN_GUEST_PAGE:
-		text_add(&p->out, ",'stval':'0x%lx','address':'0x%lx'", e->value[0],
-		         e->value[1] | (e->value[0] & 3));
+		text_add(&p->out, ",'stval':'0x%lx','address':'0x%lx'", e->stval,
+		         e->gpa | (e->stval & 3));
 		break;
 	default:
-		text_add(&p->out, ",'stval':'0x%lx','scause':'0x%lx'", e->value[0],
+		text_add(&p->out, ",'stval':'0x%lx','scause':'0x%lx'", e->stval,
 		         e->scause & ~CAUSE_INTERRUPT);
 	}
 }
 
-void prompt_add_exit(struct prompt *p, const struct trace_entry *e)
+void prompt_add_exit(struct prompt *p, const struct exit_record *e)
 {
 	prompt_vcpu_names(p, e->vcpu);
 	text_add(&p->out, ",'time_us':%lu,'cause':'%s','pc':'0x%lx'", prompt_time(e->time, 1000000),
-	         cause_of(e), e->pc);
+	         cause_of(e), e->sepc);
 	add_details(p, e);
 }
 
@@ -92,7 +96,7 @@ static void switch_on_or_off(struct prompt *p)
 void prompt_trace(struct prompt *p)
 {
 	/* Copied when the first line is printed, because guests continue between the lines. */
-	static struct trace_entry shown[TRACE_SHOWN];
+	static struct exit_record shown[TRACE_SHOWN];
 	static uint32_t n;
 
 	if (p->n_words > 1) {

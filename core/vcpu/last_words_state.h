@@ -5,13 +5,13 @@
 
 #include <stdatomic.h>
 #include "core/host/vm_config.h"
-#include "core/vcpu/trace_entry.h"
+#include "core/vcpu/exit_record.h"
 
 #define LAST_BYTES 4096U
 #define LAST_EXITS 64U
 
 struct last_exit {
-	struct trace_entry exit;
+	struct exit_record exit;
 	uint64_t hs_insns; /* total of the vcpu that was accounted before this exit */
 };
 

@@ -3,6 +3,7 @@
  * The ledger of `make DEBUG=1`: the owner of each hardware counter, of the FP and vector registers,
  * and of each VMID, on each hart and over time. Each entry is written to a file of the host at
  * once, so none is lost (`tools/run --ledger`). tests/qemu/lib/ledger.py has and checks the rules.
+ * It records no exits, so it has no struct exit_record, and it stays in DEBUG builds.
  */
 #ifndef CORE_VCPU_LEDGER_H
 #define CORE_VCPU_LEDGER_H

@@ -36,20 +36,20 @@ static void end_exit(struct account *a)
 		row->most = insns;
 }
 
-void account_stay(struct vcpu *vcpu, struct noted_exit *exit, enum vcpu_exit why, uint64_t insns)
+void account_stay(struct vcpu *vcpu, const struct exit_record *exit, bool *accounted,
+                  enum vcpu_exit why, uint64_t insns)
 {
 	struct account *a = vcpu->observers.account;
-	bool here = !exit->of && exit->accounted == &vcpu->ctx;
+	bool own = exit->vcpu == vcpu;
 
-	if (exit->of == &vcpu->ctx) {
+	if (own && !*accounted) {
 		end_exit(a);
 		a->last = account_class(vcpu->vm, exit, why);
 		a->kind = why;
 		a->so_far = 0;
 		a->rows[a->last].exits++;
-		exit->accounted = exit->of;
-		exit->of = NULL;
-	} else if (why != a->kind || !(here || why == EXIT_ECALL)) {
+		*accounted = true;
+	} else if (why != a->kind || !(own || why == EXIT_ECALL)) {
 		a->rows[ACCOUNT_NO_EXIT + why].insns += insns;
 		return;
 	}

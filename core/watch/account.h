@@ -16,8 +16,9 @@
 #ifndef CORE_WATCH_ACCOUNT_H
 #define CORE_WATCH_ACCOUNT_H
 
-#include "arch/riscv/hart/trap.h"
+#include "arch/riscv/hart/context.h"
 #include "core/lib/types.h"
+#include "core/vcpu/exit_record.h"
 
 struct vcpu;
 
@@ -82,8 +83,10 @@ void account_init(void *(*alloc)(size_t size));
 /* Begins an account for this observation. Returns the reason if it cannot, or NULL. */
 const char *account_begin(struct vcpu *vcpu, uint32_t number);
 
-/* Adds a stay, or a part of one. `exit` is the hart's last exit. */
-void account_stay(struct vcpu *vcpu, struct noted_exit *exit, enum vcpu_exit why, uint64_t insns);
+/* Adds a stay, or a part of one. `exit` is the hart's last exit; *accounted says whether the
+ * account of its vcpu has it already, and is set if it is added now. */
+void account_stay(struct vcpu *vcpu, const struct exit_record *exit, bool *accounted,
+                  enum vcpu_exit why, uint64_t insns);
 
 /* Stops adding. The rows stay. */
 void account_stop(struct vcpu *vcpu);

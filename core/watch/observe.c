@@ -148,14 +148,14 @@ static bool is_by_hs_clock(const struct observer *o)
 	return is_fw(o) && tally_event_is_by_hs_clock(SBI_PMU_EVENT_CODE(o->event.event_idx));
 }
 
-/* The trap vector saves the guest's s0, where the chain begins, only while it is needed. */
+/* The guest's s0, where the chain begins, is saved at each exit only while it is needed. */
 static void add_chains(struct pcpu *pcpu, uint32_t more)
 {
 	uint32_t before = pcpu->chains;
 
 	pcpu->chains += more;
 	if (!before != !pcpu->chains)
-		trap_keep(pcpu->chains, pcpu->stays);
+		trap_record(pcpu->chains || pcpu->stays);
 }
 
 void vcpu_observers_arrive(struct vcpu *vcpu)

@@ -13,7 +13,7 @@ void sched_nap(uint64_t ticks);
 void account_class_init(void);
 
 /* Returns the row of an exit of this VM that is accounted to this kind. */
-enum account_class account_class(const struct vm *vm, const struct noted_exit *exit,
+enum account_class account_class(const struct vm *vm, const struct exit_record *exit,
                                  enum vcpu_exit why);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/port.h"
+#include "core/vcpu/exit_record.h"
 #include "core/vcpu/vcpu.h"
 #include "core/vcpu/vm.h"
 #include "core/watch/account.h"
@@ -12,23 +13,22 @@
 /* Two records of each vcpu: the end of one trace, and the beginning of another. */
 _Static_assert(4 * 2 * MAX_HART_VCPUS <= SAMPLE_RING_SPARE, "room for all vcpus");
 
-/* A hart's record of its current stay. */
+/* A hart's current stay. */
 static struct hart_stay {
-	struct noted_exit exit; /* first, for switch.S; scause ~0: recorded already */
-	uint32_t number;        /* of the last record, even if it had no room */
-	bool idle;              /* the hart has slept since the last record */
-} * hart_stays;                 /* [n_pcpus] */
+	struct exit_record exit; /* the hart's last exit; vcpu NULL: not to be accounted */
+	bool traced;             /* the trace has the exit, or is not to have it */
+	bool accounted;          /* the account of its vcpu has it */
+	bool idle;               /* the hart has slept since the last record of the trace */
+	uint32_t number;         /* of that record, even if it had no room */
+	/* Host time and hvip at the exit, or at the end of the last part of the stay. */
+	uint64_t from, hvip;
+} * hart_stays; /* [n_pcpus] */
 
-#define NOTED (~UINT64_C(0))
-
-/* Marks the exit as recorded. Its cause is kept in `told`, because an account may still need it. */
-static void set_noted(struct noted_exit *exit, uint64_t now, uint64_t hvip)
+static void begin_next_part(struct hart_stay *s, uint64_t now, uint64_t hvip)
 {
-	if (exit->scause != NOTED)
-		exit->told = exit->scause;
-	exit->scause = NOTED;
-	exit->time = now;
-	exit->hvip = hvip;
+	s->traced = true;
+	s->from = now;
+	s->hvip = hvip;
 }
 
 /* Not inlined: their callers would save more registers, even without a trace. */
@@ -42,8 +42,6 @@ static const struct vm *chosen;
 void stays_init(void *(*alloc)(size_t size))
 {
 	hart_stays = alloc(n_pcpus * sizeof(hart_stays[0]));
-	for (uint32_t i = 0; i < n_pcpus; i++)
-		hart_stacks[i].top.exit = &hart_stays[i].exit;
 }
 
 void stays_choose(const struct vm *vm)
@@ -75,17 +73,17 @@ static uint64_t beginning(const struct pcpu *pcpu, const struct hart_stay *s, ui
 {
 	uint64_t ticks = pcpu->counts_a_tick ? insns / pcpu->counts_a_tick + 1 : 0;
 
-	return s->idle && now - s->exit.time > ticks ? now - ticks : s->exit.time;
+	return s->idle && now - s->from > ticks ? now - ticks : s->from;
 }
 
 /* Adds the exit with which the stay began. Returns the number of words. */
-static uint32_t add_exit(const struct noted_exit *exit, uint64_t words[WORDS])
+static uint32_t add_exit(const struct exit_record *exit, uint64_t words[WORDS])
 {
 	words[4] = exit->sepc;
 	if (exit->scause & CAUSE_INTERRUPT)
 		return 5;
-	words[5] = exit->scause == CAUSE_ECALL_VS ? exit->eid : exit->stval;
-	words[6] = exit->scause == CAUSE_ECALL_VS ? exit->fid : exit->htval << 2;
+	words[5] = exit_is_ecall(exit) ? exit->eid : exit->stval;
+	words[6] = exit_is_ecall(exit) ? exit->fid : exit->gpa;
 	return 7;
 }
 
@@ -95,29 +93,44 @@ static void trace(struct pcpu *pcpu, const struct vcpu *vcpu, uint64_t why, uint
 	const struct vcpu *resident = pcpu->current;
 	uint64_t now = csr_read(CSR_TIME), from = beginning(pcpu, s, now, insns);
 	uint64_t hvip = injected_now();
-	uint64_t cause = s->exit.scause == NOTED
-	                     ? STAY_GOES_ON
-	                     : (s->exit.scause & 0x3f) | s->exit.scause >> 63 << 7;
+	uint64_t cause =
+	    s->traced ? STAY_GOES_ON : (s->exit.scause & 0x3f) | s->exit.scause >> 63 << 7;
 	const struct vm *of = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
 	uint64_t words[WORDS];
 	uint32_t n = 4;
 
 	words[1] = from;
 	words[2] = (now - from) << 32 | (insns & UINT32_MAX);
-	words[3] = (hvip & ~s->exit.hvip) << 32 |
-	           (uint64_t)(resident ? resident->index : 0xff) << 16 | why << 8 | cause;
+	words[3] = (hvip & ~s->hvip) << 32 | (uint64_t)(resident ? resident->index : 0xff) << 16 |
+	           why << 8 | cause;
 	if (cause != STAY_GOES_ON)
 		n = add_exit(&s->exit, words);
 	if (!of || vcpu->vm == of)
 		put(vcpu, STAYS_STAY, words, n);
-	set_noted(&s->exit, now, hvip);
+	begin_next_part(s, now, hvip);
 	s->idle = !resident && !pcpu->ready;
+}
+
+void record_exit(void)
+{
+	struct pcpu *pcpu = this_pcpu();
+	struct hart_stay *s = &hart_stays[pcpu->index];
+
+	/* The vector may be on for samples of call chains alone. */
+	if (!pcpu->stays)
+		return;
+	exit_record_make(&s->exit, this_vcpu());
+	s->from = s->exit.time;
+	s->hvip = csr_read(CSR_HVIP);
+	s->traced = false;
+	s->accounted = false;
 }
 
 void stay_longest(struct guest_context *ctx, uint64_t why, uint64_t insns)
 {
 	struct vcpu *vcpu = vcpu_of(ctx);
 	struct pcpu *pcpu = vcpu->home;
+	struct hart_stay *s = &hart_stays[pcpu->index];
 
 	if (!vcpu->stays.whom) {
 		ctx->hs_longest = insns;
@@ -126,7 +139,7 @@ void stay_longest(struct guest_context *ctx, uint64_t why, uint64_t insns)
 	if (insns > vcpu->stays.longest)
 		vcpu->stays.longest = insns;
 	if (vcpu->stays.whom & STAYS_FOR_ACCOUNT)
-		account_stay(vcpu, &hart_stays[pcpu->index].exit, (enum vcpu_exit)why, insns);
+		account_stay(vcpu, &s->exit, &s->accounted, (enum vcpu_exit)why, insns);
 	if (vcpu->stays.whom & STAYS_FOR_TRACE)
 		trace(pcpu, vcpu, why, insns);
 	/* Recording is accounted to no vcpu. */
@@ -153,7 +166,7 @@ ASIDE void stays_comes(struct vcpu *vcpu)
 {
 	uint64_t since = csr_read(CSR_INSTRET);
 
-	hart_stays[vcpu->home->index].exit.hvip = vcpu->vs.hvip;
+	hart_stays[vcpu->home->index].hvip = vcpu->vs.hvip;
 	come(vcpu, vcpu->vs.hvip & ~vcpu->stays.hvip);
 	is_nobodys(vcpu->home, since);
 }
@@ -168,7 +181,7 @@ ASIDE void stays_goes(struct vcpu *vcpu)
 	           : pcpu->waiting & vcpu->bit ? STAYS_WAITING
 	                                       : STAYS_OFF;
 	vcpu->stays.hvip = injected_now();
-	words[3] = vcpu->stays.hvip & ~hart_stays[pcpu->index].exit.hvip;
+	words[3] = vcpu->stays.hvip & ~hart_stays[pcpu->index].hvip;
 	words[4] = vcpu->fw.steal_ticks;
 	put(vcpu, STAYS_GO, words, 5);
 	is_nobodys(pcpu, since);
@@ -179,7 +192,7 @@ ASIDE void stays_goes(struct vcpu *vcpu)
 /* Drops the exit of the current stay, which began before the trace. */
 static void forget_exit(const struct pcpu *pcpu)
 {
-	set_noted(&hart_stays[pcpu->index].exit, csr_read(CSR_TIME), injected_now());
+	begin_next_part(&hart_stays[pcpu->index], csr_read(CSR_TIME), injected_now());
 }
 
 /* The trap vector records exits of all vcpus of a hart, or of none. */
@@ -190,7 +203,7 @@ static void add_noted(struct pcpu *pcpu, uint32_t more)
 	pcpu->stays += more;
 	if (!before == !pcpu->stays)
 		return;
-	trap_keep(pcpu->chains, pcpu->stays);
+	trap_record(pcpu->chains || pcpu->stays);
 	forget_exit(pcpu);
 }
 
@@ -207,11 +220,11 @@ static bool is_traced(const struct pcpu *pcpu)
  * dropped. */
 static void add_vcpu(const struct vcpu *vcpu)
 {
-	struct noted_exit *exit = &hart_stays[vcpu->home->index].exit;
+	struct hart_stay *s = &hart_stays[vcpu->home->index];
 
 	add_noted(vcpu->home, 1);
-	if (exit->of == &vcpu->ctx)
-		exit->of = NULL;
+	if (s->exit.vcpu == vcpu && !s->accounted)
+		s->exit.vcpu = NULL;
 }
 
 void stays_note(struct vcpu *vcpu, uint32_t whom)

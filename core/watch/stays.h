@@ -6,9 +6,9 @@
  *
  * Without a trace this costs nothing. A stay is recorded when it is accounted, where the code
  * compares it with the longest one anyway: while stays are recorded ctx.hs_longest is 0, so each
- * one is longer. Another trap vector records the cause of each exit. The instructions of recording
- * come after the read of instret that ends a stay, so they are accounted to no vcpu: a stay is as
- * long as without a trace.
+ * one is longer. Another trap vector calls record_exit() at each exit. The instructions of
+ * recording come after the read of instret that ends a stay, so they are accounted to no vcpu: a
+ * stay is as long as without a trace.
  */
 #ifndef CORE_WATCH_STAYS_H
 #define CORE_WATCH_STAYS_H

@@ -11,14 +11,14 @@
 static struct ring {
 	atomic_ulong begun; /* entries since boot, with the one that is being written */
 	atomic_ulong count; /* entries since boot that are complete */
-	struct trace_entry entries[RING];
+	struct exit_record entries[RING];
 } * rings; /* [n_pcpus] */
 
-#define WORDS (sizeof(struct trace_entry) / sizeof(uint64_t))
-_Static_assert(sizeof(struct trace_entry) % sizeof(uint64_t) == 0, "copied word by word");
+#define WORDS (sizeof(struct exit_record) / sizeof(uint64_t))
+_Static_assert(sizeof(struct exit_record) % sizeof(uint64_t) == 0, "copied word by word");
 
 /* Copies an entry that another hart may be writing. */
-static void copy(struct trace_entry *to, const struct trace_entry *from)
+static void copy(struct exit_record *to, const struct exit_record *from)
 {
 	uint64_t *t = (uint64_t *)to;
 	const uint64_t *f = (const uint64_t *)from;
@@ -31,32 +31,24 @@ static void copy(struct trace_entry *to, const struct trace_entry *from)
  * VMs that are offered the same. Constant after boot. */
 static struct vsbi_slot *calls[VM_MAX_VMS];
 
-static void note(const struct vcpu *vcpu, uint64_t scause, uint64_t a, uint64_t b)
+void trace_exit(const struct exit_record *exit)
 {
-	struct ring *ring = &rings[vcpu->home->index];
+	struct ring *ring = &rings[exit->vcpu->home->index];
 	unsigned long n = atomic_load_explicit(&ring->count, memory_order_relaxed);
-	struct trace_entry entry = {.time = csr_read(CSR_TIME),
-	                            .vcpu = vcpu,
-	                            .scause = scause,
-	                            .pc = csr_read(CSR_SEPC),
-	                            .value = {a, b}};
 
 	atomic_store_explicit(&ring->begun, n + 1, memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
-	copy(&ring->entries[n % RING], &entry);
+	copy(&ring->entries[n % RING], exit);
 	atomic_store_explicit(&ring->count, n + 1, memory_order_release);
-}
-
-void trace_exit(const struct vcpu *vcpu, uint64_t scause)
-{
-	note(vcpu, scause, csr_read(CSR_STVAL), csr_read(CSR_HTVAL) << 2);
 }
 
 static VSBI_FN(call)
 {
 	const struct vcpu *vcpu = this_vcpu();
+	struct exit_record exit;
 
-	note(vcpu, CAUSE_ECALL_VS, eid, fid);
+	exit_record_make(&exit, vcpu);
+	trace_exit(&exit);
 	return vsbi_find(vcpu->vm->sbi, eid, fid)(a0, a1, a2, a3, a4, a5, fid, eid);
 }
 
@@ -118,13 +110,13 @@ void trace_switch(const struct vm *vm, bool on)
 	}
 }
 
-static const struct trace_entry *entry_of(const struct ring *ring, unsigned long n)
+static const struct exit_record *entry_of(const struct ring *ring, unsigned long n)
 {
 	return &ring->entries[(n - 1) % RING];
 }
 
 /* Copies entry n of a ring, from 1 on. Returns false if its hart has begun to overwrite it. */
-static bool take(struct ring *ring, unsigned long n, struct trace_entry *entry)
+static bool take(struct ring *ring, unsigned long n, struct exit_record *entry)
 {
 	copy(entry, entry_of(ring, n));
 	atomic_thread_fence(memory_order_acquire);
@@ -133,7 +125,7 @@ static bool take(struct ring *ring, unsigned long n, struct trace_entry *entry)
 
 /* Copies the newest entry of all harts that was not copied yet. A hart that has overwritten its
  * next entry is skipped. Returns false if there is none. */
-static bool newest(unsigned long left[MAX_HARTS], struct trace_entry *entry)
+static bool newest(unsigned long left[MAX_HARTS], struct exit_record *entry)
 {
 	for (;;) {
 		uint64_t best = 0;
@@ -158,14 +150,14 @@ static bool newest(unsigned long left[MAX_HARTS], struct trace_entry *entry)
 	}
 }
 
-uint32_t trace_newest(struct trace_entry entries[TRACE_SHOWN])
+uint32_t trace_newest(struct exit_record exits[TRACE_SHOWN])
 {
 	unsigned long left[MAX_HARTS] = {0};
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < n_pcpus; i++)
 		left[i] = atomic_load_explicit(&rings[i].count, memory_order_acquire);
-	while (n < TRACE_SHOWN && newest(left, &entries[n]))
+	while (n < TRACE_SHOWN && newest(left, &exits[n]))
 		n++;
 	return n;
 }

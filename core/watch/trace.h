@@ -9,7 +9,7 @@
 #define CORE_WATCH_TRACE_H
 
 #include "core/lib/types.h"
-#include "core/vcpu/trace_entry.h"
+#include "core/vcpu/exit_record.h"
 #include "core/vcpu/vm.h"
 
 #define TRACE_SHOWN 64U
@@ -22,11 +22,10 @@ void trace_init(void *(*alloc)(size_t size));
  * hart only. */
 void trace_switch(const struct vm *vm, bool on);
 
-/* Records an exit on the slow path. Home hart, while the vcpu is resident. */
-void trace_exit(const struct vcpu *vcpu, uint64_t scause);
+/* Stores an exit of a traced vcpu. Home hart. */
+void trace_exit(const struct exit_record *exit);
 
-/* Copies the newest entries of all harts, newest first, and returns their number. Boot hart
- * only. */
-uint32_t trace_newest(struct trace_entry entries[TRACE_SHOWN]);
+/* Copies the newest exits of all harts, newest first, and returns their number. Boot hart only. */
+uint32_t trace_newest(struct exit_record exits[TRACE_SHOWN]);
 
 #endif

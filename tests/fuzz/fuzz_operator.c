@@ -251,13 +251,13 @@ void trace_switch(const struct vm *vm, bool on)
 }
 
 /* One of each kind. */
-uint32_t trace_newest(struct trace_entry entries[TRACE_SHOWN])
+uint32_t trace_newest(struct exit_record exits[TRACE_SHOWN])
 {
 	static const uint64_t causes[] = {CAUSE_ECALL_VS, CAUSE_LOAD_GUEST_PAGE, CAUSE_VIRTUAL_INSN,
 	                                  CAUSE_INTERRUPT | IRQ_STI, 99};
 
 	for (uint32_t i = 0; i < ARRAY_SIZE(causes); i++)
-		entries[i] = (struct trace_entry){.vcpu = &vcpus[0][0], .scause = causes[i]};
+		exits[i] = (struct exit_record){.vcpu = &vcpus[0][0], .scause = causes[i]};
 	return ARRAY_SIZE(causes);
 }
 

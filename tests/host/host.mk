@@ -258,7 +258,7 @@ $(HOST_SRC_samples:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 # Harts that are threads, under ThreadSanitizer: what one hands to another must be in order.
 THREADS_SRC := $(addprefix tests/host/,test_threads.c threads.c) core/log.c core/lib/printf.c \
-	core/dispatch/serve_requests.c $(addprefix core/vcpu/,vcpu_requests.c vm_command.c) \
+	core/dispatch/serve_requests.c $(addprefix core/vcpu/,exit_record.c vcpu_requests.c vm_command.c) \
 	$(addprefix core/watch/,observe_request.c trace.c) \
 	core/vsbi/vsbi_hsm.c vpmu/bits.c
 THREADS_CFLAGS = $(filter-out -fsanitize=%,$(HOST_CFLAGS)) -fsanitize=thread -Wno-tsan \

@@ -169,31 +169,45 @@ static void starts_at_the_right_place(void **state)
 
 #define NOTED 100000U
 
+static void note(const struct vcpu *vcpu, uint64_t now)
+{
+	struct exit_record exit = {
+	    .time = now,
+	    .vcpu = vcpu,
+	    .scause = 7 * now,
+	    .sepc = 3 * now,
+	    .stval = 5 * now,
+	    .gpa = now << 2,
+	};
+
+	trace_exit(&exit);
+}
+
 static void *notes(void *number)
 {
 	struct vcpu *vcpu = number;
 
 	(void)threads_hart(vcpu->id);
 	for (threads_now = 1; threads_now <= NOTED; threads_now++)
-		trace_exit(vcpu, 7 * threads_now);
+		note(vcpu, threads_now);
 	return NULL;
 }
 
-static void whole_entries(const struct trace_entry *entries, uint32_t n)
+static void whole_entries(const struct exit_record *entries, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		const struct trace_entry *e = &entries[i];
+		const struct exit_record *e = &entries[i];
 
 		assert_int_equal(e->scause, 7 * e->time);
-		assert_int_equal(e->pc, 3 * e->time);
-		assert_int_equal(e->value[0], 5 * e->time);
-		assert_int_equal(e->value[1], e->time << 2);
+		assert_int_equal(e->sepc, 3 * e->time);
+		assert_int_equal(e->stval, 5 * e->time);
+		assert_int_equal(e->gpa, e->time << 2);
 	}
 }
 
 static void entries_are_whole(void **state)
 {
-	static struct trace_entry entries[TRACE_SHOWN];
+	static struct exit_record entries[TRACE_SHOWN];
 	pthread_t writers[2];
 
 	(void)state;

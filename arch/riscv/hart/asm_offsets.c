@@ -13,15 +13,6 @@ void asm_offsets(void)
 	DEFINE(CTX_HS_SP, offsetof(struct guest_context, hs_sp));
 	DEFINE(CTX_ENTERED_HS, offsetof(struct guest_context, entered_hs));
 	DEFINE(CTX_HS_LONGEST, offsetof(struct guest_context, hs_longest));
-	DEFINE(EXIT_TIME, offsetof(struct noted_exit, time));
-	DEFINE(EXIT_SCAUSE, offsetof(struct noted_exit, scause));
-	DEFINE(EXIT_SEPC, offsetof(struct noted_exit, sepc));
-	DEFINE(EXIT_STVAL, offsetof(struct noted_exit, stval));
-	DEFINE(EXIT_HTVAL, offsetof(struct noted_exit, htval));
-	DEFINE(EXIT_HVIP, offsetof(struct noted_exit, hvip));
-	DEFINE(EXIT_EID, offsetof(struct noted_exit, eid));
-	DEFINE(EXIT_FID, offsetof(struct noted_exit, fid));
-	DEFINE(EXIT_OF, offsetof(struct noted_exit, of));
 	DEFINE(CTX_ECALLS, offsetof(struct guest_context, exits[EXIT_ECALL]));
 	DEFINE(CTX_HS_INSNS, offsetof(struct guest_context, hs_insns));
 	DEFINE(ASM_EXIT_ECALL, EXIT_ECALL);

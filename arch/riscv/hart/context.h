@@ -55,19 +55,6 @@ enum vcpu_exit {
 	VCPU_KINDS
 };
 
-/*
- * The last exit of a hart on which stays are recorded (core/watch/stays.h), as seen by
- * trap_vector_stays. The second word at the top of the hart's stack points to it.
- */
-struct noted_exit {
-	uint64_t time, scause, sepc, stval, htval, hvip;
-	uint64_t eid, fid; /* a7 and a6 */
-	uint64_t told;     /* scause if a trace has recorded the exit; scause itself is ~0 then */
-	/* of: the context of the vcpu that exited. Once the exit is in the vcpu's account
-	 * (core/watch/account.h), `accounted` is that context, and `of` is NULL. */
-	const struct guest_context *of, *accounted;
-};
-
 struct guest_context {
 	/* x[0] is always 0. While an SBI call is served, a0, a1, s0..s11, t2..t6 and gp are stale
 	 * (see switch.S). */
@@ -81,7 +68,7 @@ struct guest_context {
 	uint64_t hs_insns[VCPU_KINDS]; /* instructions in HS and M for this vcpu, by kind */
 	const void *calls; /* struct vsbi_slot[]: the functions that serve SBI extensions */
 	/* The call chain at the last exit, for samples (core/watch/samples.c). NULL: not unwound
-	 * yet. The trap vectors that keep s0 or record exits clear it at each exit. */
+	 * yet. The trap vector that records exits clears it at each exit. */
 	const uint64_t *callers;
 };
 

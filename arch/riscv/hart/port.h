@@ -49,6 +49,10 @@ long mmio_store(uint64_t htinst);
  * called next. */
 void lcofi_fast(void);
 
+/* Called first at each exit, before its stay begins, on a hart where trap_record() is on. Of the
+ * integer registers ctx->x[] has those that C may clobber, and s0. */
+void record_exit(void);
+
 /* Called when a stay of the context's vcpu is accounted that is longer than ctx->hs_longest, which
  * it updates, or that is to be recorded (core/watch/stays.h). */
 void stay_longest(struct guest_context *ctx, uint64_t why, uint64_t insns);

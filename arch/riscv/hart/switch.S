@@ -51,10 +51,26 @@ longest_\exit:
 	j	accounted_\exit
 	.endm
 
-/* make DEBUG=1: calls a function without arguments, and preserves a0 to a7. Afterwards t0 is scause
- * less CAUSE_ECALL_VS, as before check_exit. */
-	.macro	check function
-#ifdef TALLY_DEBUG
+/* Saves the registers that C may clobber, except a0 and a1. t0 is scause less CAUSE_ECALL_VS. */
+	.macro	save_for_c
+	sd	t0, X(5)
+	csrr	t0, CSR_SCAUSE
+	addi	t0, t0, -CAUSE_ECALL_VS
+	sd	ra, X(1)
+	sd	sp, X(2)
+	sd	t1, X(6)
+	sd	a2, X(12)
+	sd	a3, X(13)
+	sd	a4, X(14)
+	sd	a5, X(15)
+	sd	a6, X(16)
+	sd	a7, X(17)
+	csrrw	t1, CSR_SSCRATCH, zero
+	sd	t1, X(4)
+	.endm
+
+/* After save_for_c: calls a function without arguments. a0 to a7 and t0 are as before. */
+	.macro	call_aside function
 	sd	a0, X(10)
 	sd	a1, X(11)
 	call	\function
@@ -63,6 +79,12 @@ longest_\exit:
 	.endr
 	csrr	t0, CSR_SCAUSE
 	addi	t0, t0, -CAUSE_ECALL_VS
+	.endm
+
+/* make DEBUG=1 */
+	.macro	check function
+#ifdef TALLY_DEBUG
+	call_aside \function
 #endif
 	.endm
 
@@ -99,46 +121,18 @@ longest_\exit:
 	.endm
 
 	.text
-	/* The next two vectors, chosen by trap_keep(), work like trap_vector after an extra step:
-	 * they clear `callers`, which belong to an earlier exit. This one records the exit in the
-	 * hart's struct noted_exit, and keeps s0 as well. */
+	/* The vector of a hart whose exits are recorded (trap_record()). record_exit() comes before
+	 * the stay begins. C preserves s0, which the context needs for samples of call chains. */
 	.balign	4
-	.globl	trap_vector_stays
-trap_vector_stays:
+	.globl	trap_vector_recorded
+trap_vector_recorded:
 	csrrw	tp, CSR_SSCRATCH, tp
 	beqz	tp, hs_trap
-	sd	s0, X(8)
-	sd	t0, X(5)
-	sd	zero, CTX_CALLERS(tp)
-	ld	s0, CTX_HS_SP(tp)
-	ld	s0, 8(s0)
-	csrr	t0, CSR_TIME
-	sd	t0, EXIT_TIME(s0)
-	csrr	t0, CSR_SCAUSE
-	sd	t0, EXIT_SCAUSE(s0)
-	csrr	t0, CSR_SEPC
-	sd	t0, EXIT_SEPC(s0)
-	csrr	t0, CSR_STVAL
-	sd	t0, EXIT_STVAL(s0)
-	csrr	t0, CSR_HTVAL
-	sd	t0, EXIT_HTVAL(s0)
-	csrr	t0, CSR_HVIP
-	sd	t0, EXIT_HVIP(s0)
-	sd	a7, EXIT_EID(s0)
-	sd	a6, EXIT_FID(s0)
-	sd	tp, EXIT_OF(s0)
-	ld	t0, X(5)
-	ld	s0, X(8)
-	j	1f
-
-	/* This vector only keeps s0, in the context. */
-	.balign	4
-	.globl	trap_vector_s0
-trap_vector_s0:
-	csrrw	tp, CSR_SSCRATCH, tp
-	beqz	tp, hs_trap
+	save_for_c
 	sd	s0, X(8)
 	sd	zero, CTX_CALLERS(tp)
+	ld	sp, CTX_HS_SP(tp)
+	call_aside record_exit
 	j	1f
 
 	.balign	4
@@ -146,21 +140,8 @@ trap_vector_s0:
 trap_vector:
 	csrrw	tp, CSR_SSCRATCH, tp
 	beqz	tp, hs_trap
+	save_for_c
 1:
-	sd	t0, X(5)
-	csrr	t0, CSR_SCAUSE
-	addi	t0, t0, -CAUSE_ECALL_VS
-	sd	ra, X(1)
-	sd	sp, X(2)
-	sd	t1, X(6)
-	sd	a2, X(12)
-	sd	a3, X(13)
-	sd	a4, X(14)
-	sd	a5, X(15)
-	sd	a6, X(16)
-	sd	a7, X(17)
-	csrrw	t1, CSR_SSCRATCH, zero
-	sd	t1, X(4)
 	csrr	t1, CSR_INSTRET
 	sd	t1, CTX_ENTERED_HS(tp)
 	ld	sp, CTX_HS_SP(tp)

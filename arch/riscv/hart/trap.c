@@ -11,13 +11,11 @@ static volatile uint64_t *guard_words(void)
 	return (volatile uint64_t *)ALIGN_DOWN(sp, HART_STACK_SIZE);
 }
 
-extern char trap_vector[], trap_vector_s0[], trap_vector_stays[];
+extern char trap_vector[], trap_vector_recorded[];
 
-void trap_keep(bool s0, bool exit)
+void trap_record(bool on)
 {
-	const char *vector = exit ? trap_vector_stays : s0 ? trap_vector_s0 : trap_vector;
-
-	csr_write(CSR_STVEC, (uint64_t)vector);
+	csr_write(CSR_STVEC, (uint64_t)(on ? trap_vector_recorded : trap_vector));
 }
 
 void trap_guard_begin(struct trap_guard *guard)

@@ -18,10 +18,9 @@ static inline struct guest_context *this_context(void)
 }
 #endif
 
-/* Options of this hart's exits. s0: exits put s0 into ctx->x[] at once; otherwise it is there only
- * when all registers are, in exit_long() and its callees. exit: exits are recorded in the hart's
- * struct noted_exit. */
-void trap_keep(bool s0, bool exit);
+/* on: each exit of this hart puts s0 into ctx->x[], clears ctx->callers, and calls record_exit().
+ * Otherwise s0 is in ctx->x[] only when all registers are, in exit_long() and its callees. */
+void trap_record(bool on);
 
 _Noreturn void enter_guest(struct guest_context *ctx);
 

@@ -107,22 +107,6 @@ static bool access_trap(struct machine_hart *h, struct guest_context *ctx, bool 
 	return true;
 }
 
-/* trap_vector_stays */
-static void note_exit(const struct machine_hart *h, uint64_t scause)
-{
-	*hart_stacks[h->index].top.exit = (struct noted_exit){
-	    .time = machine.time,
-	    .scause = scause,
-	    .sepc = h->csr[CSR_SEPC],
-	    .stval = h->csr[CSR_STVAL],
-	    .htval = h->csr[CSR_HTVAL],
-	    .hvip = h->csr[CSR_HVIP],
-	    .eid = h->x[17],
-	    .fid = h->x[16],
-	    .of = h->ctx,
-	};
-}
-
 void guest_traps(struct machine_hart *h, uint64_t scause)
 {
 	struct guest_context *ctx = h->ctx;
@@ -134,9 +118,10 @@ void guest_traps(struct machine_hart *h, uint64_t scause)
 		h->csr[CSR_SSTATUS] |= SSTATUS_SPP;
 	for (uint32_t i = 1; i < 32; i++)
 		ctx->x[i] = is_saved(i) ? h->x[i] : STALE + i;
+	/* trap_vector_recorded */
 	ctx->callers = NULL;
-	if (h->notes_exits)
-		note_exit(h, scause);
+	if (h->records_exits)
+		record_exit();
 	ctx->entered_hs = machine_csr_read(CSR_INSTRET);
 	check_exit();
 	if (scause == CAUSE_ECALL_VS) {

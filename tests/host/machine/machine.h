@@ -100,7 +100,7 @@ struct machine_hart {
 	uint64_t fence_i_at;
 
 	bool trap_expected, trapped; /* trap_guard */
-	bool notes_exits;            /* trap_vector_stays */
+	bool records_exits;          /* trap_record() */
 	uint32_t fetched;            /* the instruction that the guest executes */
 	bool fetch_traps;
 

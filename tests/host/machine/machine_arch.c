@@ -198,8 +198,7 @@ int uart_read(const struct uart *uart)
 }
 
 /* The registers of guests are in their contexts at all times. */
-void trap_keep(bool s0, bool exit)
+void trap_record(bool on)
 {
-	(void)s0;
-	machine_hart()->notes_exits = exit;
+	machine_hart()->records_exits = on;
 }

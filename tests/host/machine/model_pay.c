@@ -84,7 +84,7 @@ void model_pay_left(const struct machine_hart *h, const struct vcpu *vcpu)
 	m->moves = all_moves();
 	m->insns = h->insns_hs;
 	m->accounted = accounted_here();
-	m->noted = h->notes_exits;
+	m->noted = h->records_exits;
 }
 
 void model_pay_times(const struct vcpu *vcpu)
@@ -180,7 +180,7 @@ void model_pay_entered(const struct machine_hart *h, const struct vcpu *vcpu)
 		DIFFERS(vcpu, "had, or lost, %lu ticks of %lu", had, passed);
 	if (vcpu->budget.count && vcpu->budget.spent)
 		DIFFERS(vcpu, "runs, and its budget is spent until %lu", vcpu->budget.period_end);
-	if (m->noted || h->notes_exits)
+	if (m->noted || h->records_exits)
 		most = insns;
 	if (same && m->moves == all_moves() && (accounted > insns || insns - accounted > most))
 		DIFFERS(vcpu, "%lu instructions of HS are accounted, of %lu", accounted, insns);

@@ -134,5 +134,4 @@ def test_tally_itself():
     """The link of the microvisor looks, and leaves what it found."""
     text = (harness.BUILD / "stacks.txt").read_text(encoding="utf-8")
     assert [line.partition(":")[0] for line in text.splitlines()] == [
-        "_start", "secondary_hart", "trap_vector", "trap_vector_s0", "trap_vector_stays", "hs_trap",
-        "last_words"]
+        "_start", "secondary_hart", "trap_vector", "trap_vector_recorded", "hs_trap", "last_words"]

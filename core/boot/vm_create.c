@@ -9,6 +9,7 @@
 #include "core/boot/hs_memory.h"
 #include "core/boot/page_alloc.h"
 #include "core/hart/platform.h"
+#include "core/dispatch/mmio.h"
 #include "core/io/bells.h"
 #include "core/lib/event_names.h"
 #include "core/lib/text.h"
@@ -386,6 +387,7 @@ static void make_vm(struct vm *vm, const struct vm_tree *tree, bool vmids)
 		vpmu_init(&vm->vcpus[i]->pmu, &vm->pmu_policy);
 	make_wires(vm);
 	functions_make(vm);
+	mmio_init(vm);
 	hs_memory_add_devices(config);
 	make_device_tree(vm, tree);
 	report_vm(vm);

@@ -12,8 +12,6 @@
 #define WRS_NTO 0x00d00073U
 #define SYSTEM  0x73U
 
-_Static_assert(ACCOUNT_FETCH == ACCOUNT_LOAD + 2 * MMIO_DEVICES, "rows of loads and stores");
-
 /* The rows of each extension, indexed by the low bits of its id, which are unique: the first row,
  * and the number of functions. One more row is for all other functions. Constant after boot. */
 static struct extension {

@@ -9,9 +9,14 @@
  * no device at the address, the guest gets an access fault, as it would on a real machine. */
 void mmio_access(struct vcpu *vcpu, bool store);
 
-/* Returns the device of the VM at this guest physical address: 0: none, then the PLIC, the UART,
- * the APLIC, the PCI bus, a bell. */
-#define MMIO_DEVICES 6U
+/* Finds the devices that a VM has. At boot, when its bells and functions are made. */
+void mmio_init(struct vm *vm);
+
+/* Returns the number of the VM's device at this guest physical address, 1..VM_EMULATED, or 0 if
+ * there is none. */
 uint32_t mmio_device(const struct vm *vm, uint64_t address);
+
+/* Any number: "nothing" if no device has it. */
+const char *mmio_device_name(uint32_t device);
 
 #endif

@@ -53,6 +53,8 @@
 #define GUEST_IMSIC_BASE UINT64_C(0x28000000)
 #define GUEST_IMSIC_STEP UINT64_C(0x1000)
 #define GUEST_IMSIC_SIZE (VM_MAX_VCPUS * GUEST_IMSIC_STEP)
+/* Emulated devices at most (core/dispatch/mmio.c). */
+#define VM_EMULATED 8U
 /* First address that the G-stage, Sv39x4, cannot map. */
 #define GUEST_ADDRESS_END (UINT64_C(1) << 41)
 

@@ -129,15 +129,26 @@ static __attribute__((noinline)) void write_own(struct bell *bell, uint32_t reg,
 	spin_unlock(&bell->vm->devices);
 }
 
-void bells_write(struct vm *vm, uint64_t offset, uint32_t value)
+uint32_t bells_slots(const struct vm *vm)
+{
+	uint32_t slots = 0;
+
+	for (uint32_t n = 0; n < VM_MAX_SHARED; n++)
+		slots |= (uint32_t) !!vm->bell_of[n] << n;
+	return slots;
+}
+
+void bells_write(struct vm *vm, uint64_t offset, uint64_t value, uint32_t width)
 {
 	struct bell *bell = &bells[vm->bell_of[offset / GUEST_BELL_STEP] - 1];
 	uint32_t reg = (uint32_t)(offset % GUEST_BELL_STEP);
 
+	if (width != 4)
+		return;
 	if (reg == BELL_RING)
-		tell_all(bell, value, BELL_RUNG);
+		tell_all(bell, (uint32_t)value, BELL_RUNG);
 	else if (reg == BELL_STATE || reg == BELL_MASK)
-		write_own(bell, reg, value);
+		write_own(bell, reg, (uint32_t)value);
 	else if (reg == BELL_HEARTBEAT)
 		heart_ring(vm);
 }
@@ -195,16 +206,13 @@ static uint32_t read_register(struct bell *bell, uint32_t reg)
 	}
 }
 
-uint64_t bells_access(struct vm *vm, uint64_t offset, bool store, uint64_t value, uint32_t width)
+uint64_t bells_read(struct vm *vm, uint64_t offset, uint32_t width)
 {
-	struct bell *bell = bell_of(vm, offset / GUEST_BELL_STEP);
+	struct bell *bell = &bells[vm->bell_of[offset / GUEST_BELL_STEP] - 1];
+	uint32_t value;
 
-	if (!bell || width != 4 || offset % 4)
+	if (width != 4 || offset % 4)
 		return 0;
-	if (store) {
-		bells_write(vm, offset, (uint32_t)value);
-		return 0;
-	}
 	spin_lock(&vm->devices);
 	value = read_register(bell, (uint32_t)(offset % GUEST_BELL_STEP));
 	spin_unlock(&vm->devices);

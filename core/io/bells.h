@@ -61,11 +61,11 @@ void bells_make(const struct vm_tree *tree);
 /* Returns the bell of a VM's n-th shared memory, or NULL if that has none. */
 struct bell *bell_of(const struct vm *vm, uint64_t n);
 
-/* A guest's write of 32 bits to a register of an existing bell; misaligned writes are ignored. */
-void bells_write(struct vm *vm, uint64_t offset, uint32_t value);
-
-/* Handles any guest access to the pages. */
-uint64_t bells_access(struct vm *vm, uint64_t offset, bool store, uint64_t value, uint32_t width);
+/* Accesses to the pages of the VM's bells: a row of core/dispatch/mmio.c. Registers have 32 bits:
+ * accesses that are misaligned or of another width read 0 and write nothing. */
+uint32_t bells_slots(const struct vm *vm);
+uint64_t bells_read(struct vm *vm, uint64_t offset, uint32_t width);
+void bells_write(struct vm *vm, uint64_t offset, uint64_t value, uint32_t width);
 
 /* Updates the level of its interrupt. The caller holds the lock of the VM's devices. */
 void bell_update(struct bell *bell);

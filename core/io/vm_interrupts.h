@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Interrupts of a VM by its PLIC or APLIC, and the input of its UART. */
+/* Interrupts of a VM by its PLIC or APLIC. */
 #ifndef CORE_IO_VM_INTERRUPTS_H
 #define CORE_IO_VM_INTERRUPTS_H
 
@@ -16,17 +16,6 @@ void vm_set_level(struct vm *vm, uint32_t source, bool level);
 /* The same for a level that becomes high; faster. */
 void vm_raise(struct vm *vm, uint32_t source);
 
-/* Passes the level of the UART's interrupt on to the PLIC or APLIC. Few accesses change it. The
- * PLIC always has the last level. The caller holds vm->devices. */
-void vm_uart_changed(struct vm *vm, bool level);
-static inline void vm_update_uart(struct vm *vm)
-{
-	bool level = vuart_irq(&vm->uart);
-
-	if (level != vplic_level(&vm->plic, GUEST_UART_IRQ))
-		vm_uart_changed(vm, level);
-}
-
 /* Passes on changes by accesses to the devices. The caller holds vm->devices. */
 void vm_devices_changed(struct vm *vm);
 static inline void vm_update_devices(struct vm *vm)
@@ -35,10 +24,15 @@ static inline void vm_update_devices(struct vm *vm)
 		vm_devices_changed(vm);
 }
 
-/* Whether the VM's UART has room for input. */
-bool vm_input_space(struct vm *vm);
-
-/* Gives the VM's UART a byte of input. It is dropped if there is no room, or no UART. */
-void vm_input(struct vm *vm, uint8_t byte);
+/* Does that if there are any, and releases vm->devices. Returns `value`: an access that ends with
+ * this call saves no registers. */
+uint64_t vm_devices_unlock_changed(struct vm *vm, uint64_t value);
+static inline uint64_t vm_devices_unlock(struct vm *vm, uint64_t value)
+{
+	if (vm->plic.changed)
+		return vm_devices_unlock_changed(vm, value);
+	spin_unlock(&vm->devices);
+	return value;
+}
 
 #endif

@@ -11,9 +11,6 @@
 #include "core/operator/prompt.h"
 #include "core/watch/observe.h"
 
-static const char *const devices[MMIO_DEVICES] = {"nothing", "PLIC", "UART",
-                                                  "APLIC",   "PCI",  "bell"};
-
 /* Names of the rows from ACCOUNT_CALLS on: the cause, and its details. One text without pointers,
  * which would take twice as much room. */
 static const char others[] =
@@ -66,9 +63,9 @@ static void add_name(struct prompt *p, uint32_t row)
 		add_call(p, row);
 	else if (row < ACCOUNT_LOAD)
 		add_other(p, others, row - ACCOUNT_CALLS);
-	else if (access < 2 * MMIO_DEVICES)
+	else if (row < ACCOUNT_FETCH)
 		text_add(&p->out, ",'cause':'%s','what':'%s'", access & 1 ? "store" : "load",
-		         devices[access / 2]);
+		         mmio_device_name(access / 2));
 	else
 		add_other(p, last_others, row - ACCOUNT_FETCH);
 }

@@ -7,7 +7,7 @@
 #include "core/hart/pcpu.h"
 #include "core/hart/platform.h"
 #include "core/io/external.h"
-#include "core/io/vm_interrupts.h"
+#include "core/io/vm_uart.h"
 #include "core/lib/printf.h"
 #include "core/life/last_words.h"
 #include "core/log.h"

@@ -39,6 +39,9 @@ struct vm {
 	uint32_t wired;
 	uint8_t wire_of[VPLIC_SOURCES + 1];
 
+	/* For each emulated device, the slots that the VM has. See core/dispatch/mmio.c. */
+	uint8_t emulated[VM_EMULATED];
+
 	/* Protects the members below, the wires, and the guest's view of PCI functions. Near the
 	 * start, in reach of one instruction, like the first members of struct vcpu. */
 	struct spinlock devices;

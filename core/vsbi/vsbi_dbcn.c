@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SBI 3.0 chapter 12 (DBCN), the debug console. */
 #include "core/io/vm_interrupts.h"
+#include "core/io/vm_uart.h"
 #include "core/vcpu/guest_mem.h"
 #include <string.h>
 #include "core/vcpu/long_call.h"

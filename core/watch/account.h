@@ -17,6 +17,7 @@
 #define CORE_WATCH_ACCOUNT_H
 
 #include "arch/riscv/hart/context.h"
+#include "core/host/vm_config.h"
 #include "core/lib/types.h"
 #include "core/vcpu/exit_record.h"
 
@@ -59,7 +60,7 @@ enum account_class {
 	ACCOUNT_INTERRUPT, /* another one */
 	ACCOUNT_LOAD,      /* this or STORE, plus twice mmio_device() */
 	ACCOUNT_STORE,
-	ACCOUNT_FETCH = ACCOUNT_LOAD + 2 * 6,
+	ACCOUNT_FETCH = ACCOUNT_LOAD + 2 * (VM_EMULATED + 1),
 	ACCOUNT_EXCEPTION, /* another one */
 	ACCOUNT_NO_EXIT,   /* plus enum vcpu_exit */
 	ACCOUNT_CLASSES = ACCOUNT_NO_EXIT + VCPU_KINDS

@@ -15,7 +15,7 @@
 #include "core/hart/pcpu.h"
 #include "core/hart/platform.h"
 #include "core/io/external.h"
-#include "core/io/vm_interrupts.h"
+#include "core/io/vm_uart.h"
 #include "core/log.h"
 #include "core/operator/prompt.h"
 #include "core/operator/terminal.h"

@@ -362,8 +362,8 @@ def test_trees_of_the_repository(name):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-# One of each kind: of the tree alone, and of all that boot finds out itself, which vm-check takes for
-# granted: the machine's memory, where the tree lies in it, its harts and its counters.
+# One of each kind: of the tree alone, and of all that boot finds out itself, which vm-check takes
+# for granted: the machine's memory, where the tree lies in it, its harts and its counters.
 AT_BOOT = {
     '/: compatible: is not "tally,vm-tree-1"',
     "/vms/one/vcpu0: hart: is not a property of this node; did you mean harts?",

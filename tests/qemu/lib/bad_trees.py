@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trees that would let one VM into what another one has, or that promise more than the machine has:
-what is wrong with each, and the refusal. test_bad_trees.py has them refused, and docs/refusals.md is
-made of them. Mistakes in single properties are in bad_properties.py."""
+what is wrong with each, and the refusal. test_bad_trees.py has them refused, and docs/refusals.md
+is made of them. Mistakes in single properties are in bad_properties.py."""
 
 from vm_nodes import MIB, Bad, at, device, devices, function, many, memory
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Life and death of VMs: restarts from the images, crashes, and what neighbours see of them."""
 
+import functools
 import re
 
 import pytest
@@ -54,19 +55,38 @@ ENDS = {
 }
 
 
-@pytest.mark.parametrize("restart", ["never", "on-failure", "always"])
+RESTARTS = ("never", "on-failure", "always")
+
+
+@pytest.fixture(scope="module")
+def policies(tmp_path_factory):
+    """(is it a failure) -> the boot of a VM for each such end and each policy, named by both."""
+
+    @functools.cache
+    def booted(failure):
+        guests = {f"{restart}-{n}": (restart, bootargs)
+                  for n, (bootargs, _, failed) in enumerate(ENDS.values()) if failed == failure
+                  for restart in RESTARTS}
+        return bare_guests.boot(
+            tmp_path_factory.mktemp("policies"),
+            {name: bootargs for name, (_, bootargs) in guests.items()},
+            status=harness.VM_FAILED if failure else harness.OK, properties="restart-limit = <2>;",
+            own={name: f'restart = "{restart}";' for name, (restart, _) in guests.items()})
+
+    return booted
+
+
+@pytest.mark.parametrize("restart", RESTARTS)
 @pytest.mark.parametrize("end", ENDS)
-def test_restart_policy(tmp_path, end, restart):
-    bootargs, line, failure = ENDS[end]
+def test_restart_policy(policies, end, restart):
+    _, line, failure = ENDS[end]
     again = restart == "always" or (failure and restart == "on-failure")
-    result = bare_guests.boot(
-        tmp_path, {"alpha": bootargs}, status=harness.VM_FAILED if failure else harness.OK,
-        properties=f'restart = "{restart}"; restart-limit = <2>;')
+    result, name = policies(failure), f"{restart}-{list(ENDS).index(end)}"
     if again:
-        assert told(result, "alpha") == [line, "starts again"] * 2 + [
+        assert told(result, name) == [line, "starts again"] * 2 + [
             line, "stays off: restart-limit is 2"]
     else:
-        assert told(result, "alpha") == [line]
+        assert told(result, name) == [line]
     assert result.own[-1] == "all VMs ended"
 
 
@@ -143,16 +163,23 @@ def rounds(result, name):
     return int(re.search(r"^busy: ends after (\d+) rounds$", "\n".join(result.vm(name)), re.M)[1])
 
 
+@pytest.fixture(scope="module")
+def half(tmp_path_factory):
+    """How often a guest goes round beside one that only computes."""
+    result = bare_guests.boot(tmp_path_factory.mktemp("half"), {
+        "alpha": "kind=busy ticks=2000000", "beta": "kind=busy ticks=4000000"})
+    return rounds(result, "alpha")
+
+
 @pytest.mark.parametrize("loop", LOOPS)
-def test_throughput_beside_restarts(tmp_path, loop):
+def test_throughput_beside_restarts(tmp_path, half, loop):
     """No less than beside one that only computes: half of the hart, or more."""
     busy = "kind=busy ticks=2000000"
-    beside = bare_guests.boot(tmp_path, {"alpha": busy, "beta": "kind=busy ticks=4000000"})
     loops = bare_guests.boot(
         tmp_path, {"alpha": busy, "beta": LOOPS[loop]}, properties=
         'restart = "always"; restart-limit = <1000>;', until="busy: ends",
         status=harness.INTERRUPTED)
-    assert rounds(loops, "alpha") >= 0.99 * rounds(beside, "alpha")
+    assert rounds(loops, "alpha") >= 0.99 * half
 
 
 def test_restarts_are_deterministic(tmp_path):

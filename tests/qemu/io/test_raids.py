@@ -150,11 +150,15 @@ def wait_for_a_new_life(tally):
 
 ROUND = f"kind=measure rounds=1000000 length={LENGTH}"
 OWN = (0x40000000, 0x40004000, 0x40008000, FILE, FILE + 0xffc, FILE + 0x1000)
-LIVES = 6
+# Two of each end; six in the long form.
+NUMBERS = [pytest.param(aia, lives, id=f"{aia}-{lives}",
+                        marks=() if (aia, lives) in (("none", 4), ("aia", 4)) else
+                        pytest.mark.long)
+           for aia in CHIPS for lives in (4, 6)]
 
 
-@pytest.mark.parametrize("aia", MACHINES)
-def test_lives(tmp_path, aia):
+@pytest.mark.parametrize("aia, number", NUMBERS)
+def test_lives(tmp_path, aia, number):
     """Each second one is ended by the operator, in the middle of what it does; the others end
     themselves, with buffers that may still be filled. Registers of its own functions and where
     messages go are targets as well."""
@@ -165,7 +169,7 @@ def test_lives(tmp_path, aia):
             watch = Watch(tmp_path)
             wait(tally, "above", lambda vm: vm["uptime_ms"] > 200)  # all have fallen asleep
             same.append(watch.hashes())
-            for life in range(LIVES):
+            for life in range(number):
                 if life % 2:
                     tally.ask("restart alpha")
                 wait_for_a_new_life(tally)
@@ -176,10 +180,10 @@ def test_lives(tmp_path, aia):
     result = raid(tmp_path, f"gap=5000 {targets((*EDGES, *OTHERS, *OWN))}", aia, 1000, beta=ROUND,
                   options=["--control", tmp_path / "control"],
                   meanwhile=threading.Thread(target=look))
-    assert len(same) == LIVES + 1 and all(one == same[0] for one in same)
+    assert len(same) == number + 1 and all(one == same[0] for one in same)
     check_rounds(result.vm("beta"), rounds(1, LENGTH))
     lines = result.vm("alpha")
-    assert len(lines) >= LIVES // 2
+    assert len(lines) >= number // 2
     assert set(lines) == {
         f"raid: 0 bytes of a life before, {WAYS * len((*EDGES, *OTHERS, *OWN))} attempts, "
         "0 without an answer, the device works"}

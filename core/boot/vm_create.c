@@ -18,6 +18,7 @@
 #include "core/life/vm_life.h"
 #include "core/log.h"
 #include "core/panic.h"
+#include "core/sched/run_state.h"
 #include "core/sched/vcpu_budget.h"
 #include "core/tree/vm_memory.h"
 #include "core/vcpu/guest_file.h"
@@ -40,13 +41,13 @@
 
 static void make_vcpu(struct vm *vm, uint32_t id)
 {
-	static uint32_t n_all;
+	static uint16_t n_all;
 	struct pcpu *home = pcpu_at(vm->config->vcpus[id].first_hart);
 	struct vcpu *vcpu = page_alloc_array(sizeof(*vcpu));
 
 	_Static_assert(VM_MAX_ALL_VCPUS <= MAX_HART_VCPUS, "all may come to one hart");
 	vcpu->vm = vm;
-	vcpu->id = id;
+	vcpu->id = (uint16_t)id;
 	vcpu_goes_to(vcpu, home);
 	vcpu->slice = (uint32_t)((uint64_t)platform.timebase * vm->config->turn_us / 1000000);
 	vcpu->lcofi.limit = vm->config->pmu_overflow_limit;
@@ -66,6 +67,7 @@ static void make_vcpu(struct vm *vm, uint32_t id)
 	vm->vcpus[id] = vcpu;
 	atomic_init(&vcpu->hsm_state, SBI_HSM_STATE_STOPPED);
 	requests_init(&vcpu->requests);
+	vcpu_block(vcpu, BLOCK_OFF);
 	vcpu_budget_make(vcpu);
 }
 

@@ -12,17 +12,24 @@ _Noreturn void check_failed(const char *condition, const char *file, int line)
 	panic("hart %lu: broken invariant: %s (%s:%d)", this_pcpu()->hartid, condition, file, line);
 }
 
-/* A vcpu is in at most one state, and only on its home hart. */
-static void check_lists(const struct pcpu *pcpu)
+/* A vcpu is ready on its home hart only, and there if its run state says so. */
+static void check_run_states(const struct pcpu *pcpu)
 {
-	uint32_t i;
+	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
+		const struct vcpu *vcpu = pcpu->vcpus[i];
+		const struct run_state *run = &vcpu->run;
+		bool ready = pcpu->ready & vcpu->bit;
 
-	for_each_bit (i, pcpu->ready | pcpu->waiting | pcpu->working)
-		CHECK(vcpu_home(pcpu->vcpus[i]) == pcpu);
-	CHECK(!(pcpu->ready & pcpu->waiting & ~pcpu->called));
-	CHECK(!(pcpu->called & ~pcpu->ready));
-	CHECK(!(pcpu->working & ~pcpu->ready));
-	CHECK(!(pcpu->steal_not_begun & ~pcpu->ready));
+		if (vcpu_home(vcpu) != pcpu) {
+			CHECK(!ready);
+			continue;
+		}
+		CHECK(ready == run_state_ready(run));
+		CHECK(!(run->blocked & BLOCK_WAIT && run->blocked & BLOCK_OFF));
+		CHECK(!(run->turns & TURN_REQUESTS) || run->blocked);
+		CHECK(!(run->turns & TURN_WORK) || run->blocked & BLOCK_OFF);
+		CHECK(!(run->blocked & BLOCK_BUDGET) || vcpu->budget.throttled_since);
+	}
 }
 
 static void check_resident(const struct pcpu *pcpu, const struct vcpu *vcpu)
@@ -47,7 +54,7 @@ void check_exit(void)
 {
 	CHECK(!debug_words.broken);
 	check_resident(this_pcpu(), this_vcpu());
-	check_lists(this_pcpu());
+	check_run_states(this_pcpu());
 }
 
 void check_entry(void)
@@ -56,9 +63,9 @@ void check_entry(void)
 	const struct vcpu *vcpu = this_vcpu();
 
 	check_resident(pcpu, vcpu);
-	check_lists(pcpu);
+	check_run_states(pcpu);
 	ledger_enters(vcpu);
-	CHECK(pcpu->ready & ~pcpu->working & ~pcpu->called & vcpu->bit);
-	CHECK(!vcpu->fw.ready_since);
+	CHECK(!vcpu->run.blocked);
+	CHECK(!vcpu->fw.steal_since);
 	CHECK(atomic_load(&vcpu->hsm_state) == SBI_HSM_STATE_STARTED);
 }

@@ -69,7 +69,7 @@ void sched_timer(void)
 		if (vcpu->poll_at != ~0UL)
 			poll(vcpu, now);
 		/* The vcpu may sleep on, for instance if its pending LCOFI is masked. */
-		if (pcpu->waiting & vcpu->bit)
+		if (run_state_sleeps(&vcpu->run))
 			sched_wake_in_time(vcpu);
 	}
 	if (pcpu->current && pcpu->current->timer <= now)

@@ -89,7 +89,7 @@ static bool serve_start(struct vcpu *vcpu)
 		hart_flags_begin(vcpu);
 	for (uint32_t kind = 0; kind < REQ_COUNTED; kind++)
 		(void)requests_got(&vcpu->requests, kind);
-	sched_set_ready(vcpu);
+	sched_on(vcpu);
 	if (vcpu->id == 0)
 		heart_watch(vcpu->vm);
 	return true;

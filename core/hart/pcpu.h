@@ -56,15 +56,11 @@ struct pcpu {
 	struct vs_has vs_has;
 	uint64_t last;        /* the bit of the vcpu that had the last time slice */
 	struct vcpu *current; /* the resident vcpu; NULL: none */
-	/* Masks of vcpus[]. */
-	uint64_t ready;           /* runnable */
-	uint64_t waiting;         /* blocked in WFI */
-	uint64_t working;         /* part of ready: their slices prepare the VM's next life */
-	uint64_t asks;            /* checked before they run: working, or with a budget */
-	uint64_t called;          /* part of ready: only to have their requests served */
-	uint64_t steal_not_begun; /* part of ready: no steal time yet, see sched_parts.h */
-	uint64_t counts_a_tick;   /* counts of `cycle` per tick of host time */
-	uint64_t slice_end;       /* end of the current time slice; host time */
+	/* Masks of vcpus[], see core/sched/run_state.h. ready: those that get time slices.
+	 * steal_at_load: the steal time of those that are still ready begins with the next load. */
+	uint64_t ready, steal_at_load;
+	uint64_t counts_a_tick; /* counts of `cycle` per tick of host time */
+	uint64_t slice_end;     /* end of the current time slice; host time */
 	/* Extra length of a slice if no other vcpu is ready; host time. */
 	uint64_t alone;
 	/* The vcpu whose FP and vector registers are in the hart; NULL: none. See

@@ -3,6 +3,7 @@
 #include "arch/riscv/hart/csr.h"
 #include "core/hart/check.h"
 #include "core/life/vm_life.h"
+#include "core/sched/run_state.h"
 #include "core/sched/sched.h"
 #include "core/sched/world_switch.h"
 #include "core/vcpu/guest_file.h"
@@ -25,7 +26,7 @@ void sched_remove(struct vcpu *vcpu)
 	if (vcpu->guest_file)
 		guest_file_end(vcpu);
 	vcpu->fw.watched = 0;
-	vcpu->fw.ready_since = 0;
+	vcpu_steal_drop(vcpu);
 	vcpu->timer = ~0UL;
 	sched_enable_requests(vcpu);
 	vm_vcpu_gone(vcpu);

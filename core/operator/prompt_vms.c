@@ -52,7 +52,7 @@ void prompt_vms(struct prompt *p)
 
 static uint64_t steal_ticks(const struct vcpu *vcpu, uint64_t now)
 {
-	uint64_t since = *(const volatile uint64_t *)&vcpu->fw.ready_since;
+	uint64_t since = *(const volatile uint64_t *)&vcpu->fw.steal_since;
 
 	return vcpu->fw.steal_ticks + (since && now > since ? now - since : 0);
 }

@@ -2,6 +2,7 @@
 /* Time slices: which vcpu runs next, and the world switch. */
 #include "arch/riscv/hart/csr.h"
 #include "core/sched/port.h"
+#include "core/sched/run_state.h"
 #include "core/sched/vcpu_budget.h"
 #include "core/sched/world_switch.h"
 #include "core/vcpu/stay.h"
@@ -81,8 +82,7 @@ static __attribute__((noinline)) bool serve_turn(struct pcpu *pcpu, struct vcpu 
 		return false;
 	}
 	pcpu_account_to(pcpu, vcpu, EXIT_IRQ);
-	pcpu->ready &= ~(pcpu->called & bit);
-	pcpu->called &= ~bit;
+	vcpu_turn_over(vcpu, TURN_REQUESTS);
 	pcpu->last = vcpu->bit;
 	if (vcpu_serve_turn(vcpu)) {
 		if (pcpu->ready & bit) {
@@ -92,18 +92,18 @@ static __attribute__((noinline)) bool serve_turn(struct pcpu *pcpu, struct vcpu 
 				pcpu_notify(pcpu, bit);
 			return true;
 		}
-		pcpu->steal_not_begun &= ~bit;
-		vcpu->fw.ready_since = 0;
+		vcpu_steal_drop(vcpu);
 		sched_enable_requests(vcpu);
 	}
 	(void)sched_next_stay(pcpu);
 	return false;
 }
 
-/* For a vcpu in `asks`: returns whether its guest runs now. Not inlined, because it is rare. */
+/* For a vcpu that works or has a budget: returns whether its guest runs now. Not inlined, because
+ * it is rare. */
 static __attribute__((noinline)) bool may_run(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
-	if (!(pcpu->working & vcpu->bit))
+	if (!(vcpu->run.turns & TURN_WORK))
 		return vcpu_budget_allows(vcpu, now);
 	sched_do_work(pcpu, vcpu);
 	return false;
@@ -121,7 +121,7 @@ static struct vcpu *next_to_run(struct pcpu *pcpu, uint64_t *now)
 		/* From here on, all requests to the vcpu interrupt this hart. */
 		if (requests_enable(&vcpu->requests, REQ_ALL) && !serve_turn(pcpu, vcpu))
 			continue;
-		if (!(pcpu->asks & vcpu->bit) || may_run(pcpu, vcpu, *now))
+		if (!vcpu->run.checked || may_run(pcpu, vcpu, *now))
 			return vcpu;
 	}
 }
@@ -143,18 +143,7 @@ static __attribute__((noinline)) void loaded_unshared(struct pcpu *pcpu, struct 
 
 static void load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
-	uint64_t steal_not_begun = pcpu->steal_not_begun;
-	uint32_t i;
-
-	if (vcpu->fw.ready_since) {
-		vcpu->fw.steal_ticks += now - vcpu->fw.ready_since;
-		vcpu->fw.ready_since = 0;
-	}
-	if (steal_not_begun) {
-		pcpu->steal_not_begun = 0;
-		for_each_bit (i, steal_not_begun & ~vcpu->bit)
-			sched_begin_steal(pcpu->vcpus[i], now);
-	}
+	vcpu_steal_at_load(pcpu, vcpu, now);
 	pcpu->slice_end = now + vcpu->slice;
 	if (atomic_load_explicit(&vcpu->vm->debt_ticks, memory_order_relaxed))
 		sched_charge_debt(pcpu, vcpu);
@@ -168,10 +157,11 @@ static void load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
  * would save more registers. */
 static __attribute__((noinline)) void rest(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
-	if (pcpu->waiting & vcpu->bit)
+	if (vcpu->run.blocked & BLOCK_WAIT)
 		sched_wake_in_time(vcpu);
-	else if (pcpu->asks & vcpu->bit)
-		vcpu_budget_left_hart(vcpu, now);
+	else if (vcpu->budget.throttled_since)
+		/* CPU time ends and throttled time begins now, so that no tick counts as both. */
+		vcpu_throttled_from(vcpu, now);
 	if (!(pcpu->ready & vcpu->bit))
 		sched_enable_requests(vcpu);
 }
@@ -183,7 +173,7 @@ static __attribute__((noinline)) void leave(struct pcpu *pcpu, struct vcpu *vcpu
 		rest(pcpu, vcpu, now);
 	/* The destination of a move may be the present home. */
 	if (!vcpu_hand_over(vcpu) && pcpu->ready & vcpu->bit)
-		sched_begin_steal(vcpu, now);
+		vcpu_steal_begin(vcpu, now);
 }
 
 /* Takes the current vcpu off the hart. */
@@ -198,7 +188,7 @@ static inline __attribute__((always_inline)) void put(struct pcpu *pcpu, struct 
 		return;
 	}
 	if (pcpu->ready & vcpu->bit)
-		sched_begin_steal(vcpu, now);
+		vcpu_steal_begin(vcpu, now);
 	else
 		rest(pcpu, vcpu, now);
 }
@@ -286,7 +276,7 @@ static bool puts_off(struct pcpu *pcpu, const struct vcpu *vcpu, uint64_t now)
 static __attribute__((noinline)) struct vcpu *look(struct pcpu *pcpu, struct vcpu *vcpu,
                                                    uint64_t now)
 {
-	if (vcpu->fw.ready_since)
+	if (vcpu->fw.steal_since)
 		sched_end_steal(pcpu, vcpu, now);
 	if (puts_off(pcpu, vcpu, now)) {
 		pcpu->worked = PUT_OFF;
@@ -310,7 +300,7 @@ struct vcpu *sched_next(struct pcpu *pcpu)
 	uint64_t now = csr_read(CSR_TIME);
 
 	if (vcpu) {
-		if (vcpu->fw.ready_since || vcpu->suspect || pcpu->special ||
+		if (vcpu->fw.steal_since || vcpu->suspect || pcpu->special ||
 		    (now >= pcpu->slice_end && trap_loop_seems()))
 			return look(pcpu, vcpu, now);
 		if (keeps_hart(pcpu, vcpu, now))

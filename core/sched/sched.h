@@ -16,8 +16,11 @@ struct vcpu *sched_next(struct pcpu *pcpu);
 /* The last step of sched_next() for a newly loaded vcpu that windows_loaded() enters itself. */
 void sched_entered(struct pcpu *pcpu, struct vcpu *vcpu);
 
-/* Makes the vcpu ready to run. */
-void sched_set_ready(struct vcpu *vcpu);
+/* Makes a vcpu that is off ready to run. */
+void sched_on(struct vcpu *vcpu);
+
+/* Blocks the vcpu until sched_on(), whatever its state is. */
+void sched_off(struct vcpu *vcpu);
 
 /* Enables the requests that make the vcpu ready, so that they interrupt the hart while it is not
  * resident. If one of them is already pending, the vcpu becomes ready. */
@@ -29,11 +32,11 @@ void sched_wait(struct vcpu *vcpu);
 /* Ends the time slice of the resident vcpu if another vcpu is ready. */
 void sched_yield(void);
 
+/* Wakes a vcpu that is blocked in WFI; it is not away, see core/sched/windows.h. */
+void sched_wake(struct vcpu *vcpu);
+
 /* Wakes a blocked vcpu if it has an interrupt. The vcpu is not resident. */
 void sched_wake_if_interrupted(struct vcpu *vcpu);
-
-/* Takes the vcpu off all lists until sched_set_ready(). */
-void sched_off(struct vcpu *vcpu);
 
 /* Wakes a blocked vcpu at once if it has an interrupt, otherwise when its timer expires. The vcpu
  * is not resident. */

@@ -2,6 +2,7 @@
 /* Work for one vcpu in the time slice of another, and its accounting. */
 #include "arch/riscv/hart/csr.h"
 #include "core/sched/port.h"
+#include "core/sched/run_state.h"
 #include "core/vcpu/stay.h"
 #include "core/hart/check.h"
 #include "core/sched/sched_parts.h"
@@ -18,13 +19,13 @@ static void work_for(struct pcpu *pcpu, struct vcpu *vcpu)
 	struct vcpu *current = pcpu->current;
 
 	pcpu_account_to(pcpu, vcpu, EXIT_IRQ);
-	if (current && current->fw.ready_since && pcpu->told && pcpu->told->vm != vcpu->vm) {
+	if (current && current->fw.steal_since && pcpu->told && pcpu->told->vm != vcpu->vm) {
 		sched_end_steal(pcpu, current, csr_read(CSR_TIME));
 		pcpu_resched(pcpu); /* its time slice ends later */
 	}
 	pcpu->told = vcpu;
 	if (current && current->vm != vcpu->vm)
-		sched_begin_steal(current, csr_read(CSR_TIME));
+		vcpu_steal_begin(current, csr_read(CSR_TIME));
 }
 
 /* The same, but accounts the whole stay to the vcpu, from the exit on. */
@@ -42,7 +43,7 @@ void sched_works_for(struct vcpu *vcpu)
 	if (vcpu_home(vcpu) != pcpu)
 		return;
 	stay_for(pcpu, vcpu);
-	if (pcpu->current && pcpu->current->fw.ready_since)
+	if (pcpu->current && pcpu->current->fw.steal_since)
 		pcpu_resched(pcpu); /* to end the steal time */
 }
 
@@ -93,10 +94,8 @@ void sched_serve_notified(void)
 
 void sched_end_steal(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
-	uint64_t taken = now - vcpu->fw.ready_since;
+	uint64_t taken = vcpu_steal_end(vcpu, now);
 
-	vcpu->fw.ready_since = 0;
-	vcpu->fw.steal_ticks += taken;
 	vcpu_fw_add_cpu(&vcpu->fw, -taken);
 	pcpu->slice_end += taken;
 	atomic_fetch_add(&pcpu->told->vm->debt_ticks, taken);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the files of the scheduler: sched.c (time slices), sched_ready.c (states of a vcpu),
- * sched_time.c (timers), sched_notified.c (notifications) and sched_work.c (work on a VM's life).
+/* Shared by the files of the scheduler: sched.c (time slices), sched_time.c (timers),
+ * sched_notified.c (notifications) and sched_work.c (work on a VM's life).
  * Outside this room only core/boot/harts.c includes it: the boot hart sleeps until its timer. */
 #ifndef CORE_SCHED_SCHED_PARTS_H
 #define CORE_SCHED_SCHED_PARTS_H
@@ -40,17 +40,6 @@ static inline void sched_set_timer(struct pcpu *pcpu, const struct vcpu *residen
 	if (resident && resident->timer < deadline)
 		deadline = resident->timer;
 	sched_set_host_timer(pcpu, deadline);
-}
-
-/*
- * Begins steal time: the vcpu is ready and another one is resident. load() ends it. There is no
- * steal time while the hart is idle or about to load the only ready vcpu: vcpus that became ready
- * then are in `steal_not_begun` until a vcpu is loaded.
- */
-static inline void sched_begin_steal(struct vcpu *vcpu, uint64_t now)
-{
-	if (!vcpu->fw.ready_since)
-		vcpu->fw.ready_since = now;
 }
 
 /* Ends the steal time of the resident vcpu. Adds that time to its time slice, and to the debt of

@@ -17,7 +17,7 @@ static uint64_t next_wake(const struct vcpu *vcpu)
 void sched_wake_in_time(struct vcpu *vcpu)
 {
 	if (vcpu_has_interrupt(vcpu)) {
-		sched_set_ready(vcpu);
+		sched_wake(vcpu);
 		return;
 	}
 	wake_times_set(&vcpu->home->wake, vcpu->index, next_wake(vcpu));

@@ -1,29 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time slices that prepare a VM's next life. */
+/* Time slices that prepare a VM's next life (TURN_WORK). */
 #include "arch/riscv/hart/csr.h"
 #include "core/sched/port.h"
+#include "core/sched/run_state.h"
 #include "core/vcpu/stay.h"
 #include "core/hart/check.h"
 #include "core/sched/sched_parts.h"
 #include "core/vcpu/vm.h"
 #include "vpmu/bits.h"
 
-void sched_work(struct vcpu *vcpu)
-{
-	struct pcpu *pcpu = vcpu->home;
-
-	CHECK(pcpu == this_pcpu());
-	pcpu->working |= vcpu->bit;
-	pcpu->asks |= vcpu->bit;
-	sched_set_ready(vcpu);
-	/* The vcpu has no guest that wants to run, so it has no steal time. */
-	pcpu->steal_not_begun &= ~vcpu->bit;
-	vcpu->fw.ready_since = 0;
-}
-
 bool sched_works(const struct vcpu *vcpu)
 {
-	return vcpu->home->working & vcpu->bit;
+	return vcpu->run.turns & TURN_WORK;
 }
 
 /* Begins the steal time of all other vcpus that have a guest to run. */
@@ -32,8 +20,10 @@ static void others_wait(const struct pcpu *pcpu, const struct vcpu *vcpu)
 	uint64_t now = csr_read(CSR_TIME);
 	uint32_t i;
 
-	for_each_bit (i, pcpu->ready & ~pcpu->working & ~vcpu->bit)
-		sched_begin_steal(pcpu->vcpus[i], now);
+	for_each_bit (i, pcpu->ready & ~vcpu->bit) {
+		if (!sched_works(pcpu->vcpus[i]))
+			vcpu_steal_begin(pcpu->vcpus[i], now);
+	}
 }
 
 /* A step begins only when nothing else is pending, because both together might make too long a
@@ -54,20 +44,17 @@ static bool serve_between(struct pcpu *pcpu, const struct vcpu *vcpu)
 
 void sched_do_work(struct pcpu *pcpu, struct vcpu *vcpu)
 {
-	uint64_t bit = vcpu->bit;
-
 	requests_disable(&vcpu->requests);
 	pcpu->last = vcpu->bit;
 	pcpu->slice_end = csr_read(CSR_TIME) + vcpu->slice;
-	while (pcpu->working & bit && csr_read(CSR_TIME) < pcpu->slice_end) {
+	/* Between two pieces its window may end, or it may move. */
+	while (pcpu->ready & vcpu->bit && sched_works(vcpu) &&
+	       csr_read(CSR_TIME) < pcpu->slice_end) {
 		uint32_t looks = 0;
 
 		pcpu_account_to(pcpu, vcpu, EXIT_LOADING);
 		if (!vm_life_work(vcpu->vm)) {
-			pcpu->working &= ~bit;
-			if (!vcpu->budget.count)
-				pcpu->asks &= ~bit;
-			sched_off(vcpu);
+			vcpu_turn_over(vcpu, TURN_WORK);
 			sched_enable_requests(vcpu);
 		}
 		while (serve_between(pcpu, vcpu) && ++looks < LOOKS)

@@ -4,6 +4,7 @@
 #include "arch/riscv/hart/csr.h"
 #include "core/hart/platform.h"
 #include "core/pmu/port.h"
+#include "core/sched/run_state.h"
 #include "core/sched/sched.h"
 #include "core/sched/windows.h"
 #include "core/vcpu/hpm_failures.h"
@@ -24,7 +25,7 @@ void vcpu_budget_make(struct vcpu *vcpu)
 	/* Rounded up: on a slow clock, too, a period is no shorter than in the tree. */
 	b->period = ((uint64_t)platform.timebase * config->budget.period_us + 999999) / 1000000;
 	vcpu->has_deadlines = true;
-	vcpu->home->asks |= vcpu->bit;
+	vcpu->run.has_budget = true;
 }
 
 void vcpu_budget_first(struct vcpu *vcpu)
@@ -62,31 +63,21 @@ static void renew(struct vcpu *vcpu, uint64_t now)
 	                      over < b->count ? (int64_t)(b->count - over) : 1);
 }
 
-/* Ends the throttled time at `now`. */
-static void release(struct vcpu_budget *b, uint64_t now)
-{
-	b->throttled_ticks += now - b->throttled_since;
-	b->throttled_since = 0;
-	b->released = false;
-}
-
 bool vcpu_budget_allows(struct vcpu *vcpu, uint64_t now)
 {
 	struct vcpu_budget *b = &vcpu->budget;
 	struct pcpu *pcpu = vcpu->home;
-	uint64_t since = vcpu->fw.ready_since;
+	uint64_t since = vcpu->fw.steal_since;
 	/* The vcpu may be loaded in the guard of its window, but runs only in the window. */
 	uint64_t runs_at = pcpu->scheduled ? windows_runs_at(pcpu, now) : now;
 
-	if (b->throttled_since && b->released)
-		release(b, since ? since : now);
-	/* If not released, the vcpu was in WFI, which is not throttled time. */
-	b->throttled_since = 0;
+	if (vcpu->budget.throttled_since)
+		vcpu_throttled_end(vcpu, since ? since : now);
 	if (runs_at >= b->period_end) {
 		/* It was ready with its budget spent: until the end of the period, throttled. */
 		if (b->spent && since && since < b->period_end) {
 			b->throttled_ticks += b->period_end - since;
-			vcpu->fw.ready_since = b->period_end;
+			vcpu_steal_from(vcpu, b->period_end);
 		}
 		renew(vcpu, runs_at);
 	}
@@ -95,20 +86,10 @@ bool vcpu_budget_allows(struct vcpu *vcpu, uint64_t now)
 		vcpu_set_wake(vcpu);
 		return true;
 	}
-	b->throttled_since = since ? since : now;
-	vcpu->fw.ready_since = 0;
-	pcpu->steal_not_begun &= ~vcpu->bit;
-	pcpu->ready &= ~vcpu->bit;
+	vcpu_steal_to_throttled(vcpu, now);
 	vcpu_set_wake(vcpu);
 	sched_enable_requests(vcpu);
 	return false;
-}
-
-void vcpu_budget_again(struct vcpu *vcpu)
-{
-	vcpu->fw.ready_since = vcpu->budget.throttled_since;
-	vcpu->budget.throttled_since = 0;
-	vcpu->home->ready |= vcpu->bit;
 }
 
 void vcpu_budget_spent(struct vcpu *vcpu)
@@ -118,9 +99,9 @@ void vcpu_budget_spent(struct vcpu *vcpu)
 
 	b->spent = true;
 	b->periods_spent++;
-	b->throttled_since = csr_read(CSR_TIME);
 	b->look_at = b->period_end;
-	pcpu->ready &= ~vcpu->bit;
+	vcpu_throttled_from(vcpu, csr_read(CSR_TIME));
+	vcpu_block(vcpu, BLOCK_BUDGET);
 	vcpu_set_wake(vcpu);
 	/* Makes sched_next() check the vcpu for trap loops, as at the end of a slice. */
 	pcpu->slice_end = 0;
@@ -128,25 +109,22 @@ void vcpu_budget_spent(struct vcpu *vcpu)
 }
 
 /* The vcpu continues even if it has spent its budget in this stay, or renew() finds that now. */
-static void renew_resident(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
+static void renew_resident(struct vcpu *vcpu, uint64_t now)
 {
-	struct vcpu_budget *b = &vcpu->budget;
-
 	renew(vcpu, now);
-	if (b->throttled_since) {
-		b->throttled_since = 0;
-		pcpu->ready |= vcpu->bit;
+	if (vcpu->budget.throttled_since) {
+		vcpu->budget.throttled_since = 0;
+		vcpu_unblock(vcpu, BLOCK_BUDGET);
 	}
-	b->look_at = b->period_end;
+	vcpu->budget.look_at = vcpu->budget.period_end;
 	vcpu_set_wake(vcpu);
 }
 
 void vcpu_budget_look(struct vcpu *vcpu, uint64_t now)
 {
 	struct vcpu_budget *b = &vcpu->budget;
-	struct pcpu *pcpu = vcpu->home;
 
-	if (pcpu->waiting & vcpu->bit || b->look_at == NEVER)
+	if (vcpu->run.blocked & BLOCK_WAIT || b->look_at == NEVER)
 		return;
 	if (now < b->look_at) {
 		vcpu_set_wake(vcpu);
@@ -155,43 +133,21 @@ void vcpu_budget_look(struct vcpu *vcpu, uint64_t now)
 	/* A vcpu that waits for its turn gets its new period when its turn comes. */
 	b->look_at = NEVER;
 	if (vcpu_is_current(vcpu)) {
-		renew_resident(pcpu, vcpu, now);
-	} else if (b->throttled_since) {
+		renew_resident(vcpu, now);
+	} else if (vcpu->budget.throttled_since) {
 		renew(vcpu, now);
 		/* Its requests are served in its time slice, and need not interrupt the hart. */
 		requests_disable(&vcpu->requests);
-		sched_set_ready(vcpu);
-		/* Throttled time ends when steal time begins, or, on an idle hart, at the load. */
-		if (vcpu->fw.ready_since)
-			release(b, vcpu->fw.ready_since);
-		else
-			b->released = true;
+		vcpu_throttled_released(vcpu);
 	}
-}
-
-/* CPU time ends and throttled time begins at `now`, so that no tick counts as both. */
-void vcpu_budget_left_hart(struct vcpu *vcpu, uint64_t now)
-{
-	if (vcpu->budget.throttled_since)
-		vcpu->budget.throttled_since = now;
-}
-
-void vcpu_budget_off(struct vcpu *vcpu)
-{
-	struct vcpu_budget *b = &vcpu->budget;
-
-	if (b->throttled_since && !(vcpu->home->waiting & vcpu->bit))
-		release(b, csr_read(CSR_TIME));
-	b->throttled_since = 0;
-	b->released = false;
 }
 
 uint64_t vcpu_budget_throttled(const struct vcpu *vcpu, uint64_t now)
 {
 	const struct vcpu_budget *b = &vcpu->budget;
-	uint64_t since = *(const volatile uint64_t *)&b->throttled_since;
+	uint64_t since = *(const volatile uint64_t *)&vcpu->budget.throttled_since;
 
-	if (vcpu_home(vcpu)->waiting & vcpu->bit)
+	if (*(const volatile uint8_t *)&vcpu->run.blocked & BLOCK_WAIT)
 		since = 0;
 	return b->throttled_ticks + (since && now > since ? now - since : 0);
 }

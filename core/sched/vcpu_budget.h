@@ -30,18 +30,8 @@ void vcpu_budget_begin(struct vcpu *vcpu, uint64_t now);
  * and no longer ready. */
 bool vcpu_budget_allows(struct vcpu *vcpu, uint64_t now);
 
-/* Makes a throttled vcpu ready when its window begins; vcpu_budget_allows() then checks it. If its
- * period has ended meanwhile, the time since then is steal time, not throttled time. */
-void vcpu_budget_again(struct vcpu *vcpu);
-
 /* Begins the next period of a resident or throttled vcpu if look_at has come. */
 void vcpu_budget_look(struct vcpu *vcpu, uint64_t now);
-
-/* Called when the vcpu has left the hart, and is neither ready nor in WFI. */
-void vcpu_budget_left_hart(struct vcpu *vcpu, uint64_t now);
-
-/* The vcpu stops, or its VM ends. */
-void vcpu_budget_off(struct vcpu *vcpu);
 
 /* Returns the vcpu's throttled time up to `now`, in host time. Any hart may call it. */
 uint64_t vcpu_budget_throttled(const struct vcpu *vcpu, uint64_t now);

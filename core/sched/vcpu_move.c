@@ -4,6 +4,7 @@
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/fence.h"
 #include "core/sched/port.h"
+#include "core/sched/run_state.h"
 #include "core/vcpu/stay.h"
 #include "core/vcpu/vcpu_requests.h"
 #include "core/hart/check.h"
@@ -18,9 +19,6 @@
 
 /* Longer than a hart needs to fall asleep; ticks of host time. */
 #define ROAM_NAP_TICKS 100
-
-/* The lists of the old home in which the vcpu was. */
-enum { CARRIED_READY = 1, CARRIED_WAITING = 2, CARRIED_WORKING = 4 };
 
 static uint64_t allowed(const struct vcpu *vcpu)
 {
@@ -62,21 +60,6 @@ static void leave_counters(struct pcpu *pcpu, struct vcpu *vcpu)
 	}
 }
 
-static uint32_t leave_lists(struct pcpu *pcpu, struct vcpu *vcpu)
-{
-	uint64_t bit = vcpu->bit;
-	uint32_t carried = (pcpu->ready & ~pcpu->called & bit ? CARRIED_READY : 0) |
-	                   (pcpu->waiting & bit ? CARRIED_WAITING : 0) |
-	                   (pcpu->working & bit ? CARRIED_WORKING : 0);
-
-	sched_off(vcpu);
-	pcpu->working &= ~bit;
-	pcpu->asks &= ~bit;
-	pcpu_count_vcpus(pcpu, -1);
-	vcpu_observers_leave(vcpu);
-	return carried;
-}
-
 bool vcpu_hand_over(struct vcpu *vcpu)
 {
 	struct pcpu *from = vcpu->home;
@@ -92,7 +75,12 @@ bool vcpu_hand_over(struct vcpu *vcpu)
 		pcpu_account_stay(from);
 		from->stay_of = NULL;
 	}
-	vcpu->carried = leave_lists(from, vcpu);
+	vcpu_block(vcpu, BLOCK_MOVE);
+	/* vcpu_arrive() looks for requests anew. */
+	vcpu_turn_over(vcpu, TURN_REQUESTS);
+	wake_times_set(&from->wake, vcpu->index, ~0UL);
+	pcpu_count_vcpus(from, -1);
+	vcpu_observers_leave(vcpu);
 	vcpu->moves++;
 	atomic_fetch_or(&vcpu->requests.pending, REQ_ARRIVE);
 	requests_disable(&vcpu->requests);
@@ -123,21 +111,15 @@ static void share_the_hart(const struct pcpu *pcpu)
 	}
 }
 
-static void join_lists(struct pcpu *pcpu, struct vcpu *vcpu)
+static void join(struct pcpu *pcpu, struct vcpu *vcpu)
 {
-	CHECK(!((pcpu->ready | pcpu->waiting) & vcpu->bit));
 	pcpu_count_vcpus(pcpu, 1);
 	vcpu_observers_arrive(vcpu);
 	wake_times_set(&pcpu->wake, vcpu->index, vcpu_deadline(vcpu));
-	if (vcpu->carried & CARRIED_WORKING) {
-		sched_work(vcpu);
-	} else if (vcpu->carried & CARRIED_READY) {
-		sched_set_ready(vcpu);
-	} else if (vcpu->carried & CARRIED_WAITING) {
-		pcpu->waiting |= vcpu->bit;
+	vcpu_unblock(vcpu, BLOCK_MOVE);
+	if (run_state_sleeps(&vcpu->run))
 		sched_wake_in_time(vcpu);
-		pcpu_resched(pcpu);
-	}
+	pcpu_resched(pcpu);
 	sched_enable_requests(vcpu);
 }
 
@@ -160,7 +142,7 @@ void vcpu_arrive(struct vcpu *vcpu)
 	/* Instructions and translations may still be cached from when the vcpu was here last. */
 	fence_i();
 	vcpu_fence_vm(vcpu);
-	join_lists(vcpu->home, vcpu);
+	join(vcpu->home, vcpu);
 	if (vcpu->id == 0 && atomic_load(&vcpu->vm->state) == VM_RUNNING)
 		heart_watch(vcpu->vm);
 	if (vcpu->vm->wired)

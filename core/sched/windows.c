@@ -7,8 +7,8 @@
 #include "core/hart/check.h"
 #include "core/hart/platform.h"
 #include "core/log.h"
+#include "core/sched/run_state.h"
 #include "core/sched/sched_parts.h"
-#include "core/sched/vcpu_budget.h"
 #include "core/vcpu/guest_file.h"
 #include "core/vcpu/hart_flags.h"
 #include "core/vcpu/vm.h"
@@ -30,7 +30,6 @@ struct windows {
 	const struct vm_schedule *schedule;
 	uint64_t frame; /* ticks, plus `part` millionths of a tick */
 	uint64_t part;
-	uint64_t mine;  /* all vcpus of the hart */
 	uint64_t slack; /* the vcpus that run in the slack */
 	uint64_t whose[VM_MAX_HART_WINDOWS];
 
@@ -49,7 +48,6 @@ struct windows {
 	/* For each window, the value of pcpu->last when it ended; one more entry is for the slack.
 	 * A window may be shorter than a time slice, so each one continues its own round robin. */
 	uint64_t last[VM_MAX_HART_WINDOWS + 1];
-	uint64_t ready, waiting, working, called; /* lists of the vcpus that are away */
 };
 
 static struct windows *of(const struct pcpu *pcpu)
@@ -79,7 +77,7 @@ static void make(struct windows *w, struct pcpu *pcpu, const struct vm_schedule 
 		for_each_bit (v, vm_vcpus_on(vms[i].config, schedule->hart)) {
 			struct vcpu *vcpu = vms[i].vcpus[v];
 
-			w->mine |= vcpu->bit;
+			vcpu_block(vcpu, BLOCK_AWAY);
 			if (schedule->slack >> i & 1)
 				w->slack |= vcpu->bit;
 			atomic_store(&vcpu->requests.enabled, REQ_OBSERVE);
@@ -146,11 +144,15 @@ static uint64_t before(const struct windows *w, uint64_t guard_us)
 /* Counts n missed windows for the window's vcpus, except for those that are off or throttled. */
 static void miss(const struct pcpu *pcpu, const struct windows *w, uint32_t window, uint64_t n)
 {
-	uint64_t on = w->ready | w->waiting | pcpu->ready | pcpu->waiting;
 	uint32_t i;
 
-	for_each_bit (i, w->whose[window] & on)
-		pcpu->vcpus[i]->windows_missed += n;
+	for_each_bit (i, w->whose[window]) {
+		const struct run_state *run = &pcpu->vcpus[i]->run;
+
+		if (run->turns || run->blocked & BLOCK_WAIT ||
+		    !(run->blocked & (BLOCK_OFF | BLOCK_BUDGET)))
+			pcpu->vcpus[i]->windows_missed += n;
+	}
 }
 
 /* Fractions of a tick are kept, so frames of different harts do not drift apart. */
@@ -214,29 +216,14 @@ static void advance(const struct pcpu *pcpu, struct windows *w, uint64_t now)
 	}
 }
 
-/* Takes these vcpus off the hart's lists. */
-static void leave_lists(struct pcpu *pcpu, struct windows *w, uint64_t vcpus)
+static void leave(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
-	w->ready |= pcpu->ready & vcpus;
-	w->waiting |= pcpu->waiting & vcpus;
-	w->working |= pcpu->working & vcpus;
-	w->called |= pcpu->called & vcpus;
-	pcpu->ready &= ~vcpus;
-	pcpu->waiting &= ~vcpus;
-	pcpu->working &= ~vcpus;
-	pcpu->called &= ~vcpus;
-	pcpu->steal_not_begun &= ~vcpus;
-}
-
-static void leave(struct pcpu *pcpu, struct windows *w, struct vcpu *vcpu, uint64_t now)
-{
-	uint64_t bit = vcpu->bit;
-
 	vcpu->away_since = now;
-	if (w->ready & ~w->working & ~w->called & bit)
-		sched_begin_steal(vcpu, now);
-	if (vcpu->guest_file && w->waiting & bit)
+	if (!vcpu->run.blocked)
+		vcpu_steal_begin(vcpu, now);
+	if (vcpu->guest_file && vcpu->run.blocked & BLOCK_WAIT)
 		guest_file_ignore(vcpu);
+	vcpu_block(vcpu, BLOCK_AWAY);
 	wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
 	atomic_store_explicit(&vcpu->requests.enabled, REQ_OBSERVE, memory_order_release);
 }
@@ -249,36 +236,23 @@ static void sleeps_on(struct vcpu *vcpu, uint64_t now)
 	    vcpu->home->vs_has.sstc ? vcpu->vs.vstimecmp - vcpu->vm->htimedelta : vcpu->timer;
 
 	if (vcpu->vs.vsie & BIT(IRQ_STI) && vcpu_timer_deadline(vcpu) <= now && timer <= now)
-		vcpu->fw.ready_since = timer > vcpu->away_since ? timer : vcpu->away_since;
+		vcpu_steal_from(vcpu, timer > vcpu->away_since ? timer : vcpu->away_since);
 	sched_wake_in_time(vcpu);
-}
-
-static void join_lists(struct pcpu *pcpu, struct windows *w, uint64_t vcpus)
-{
-	pcpu->ready |= w->ready & vcpus;
-	pcpu->waiting |= w->waiting & vcpus;
-	pcpu->working |= w->working & vcpus;
-	pcpu->called |= w->called & vcpus;
-	w->ready &= ~vcpus;
-	w->waiting &= ~vcpus;
-	w->working &= ~vcpus;
-	w->called &= ~vcpus;
 }
 
 static void come(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
-	uint64_t bit = vcpu->bit;
-
-	if (vcpu->budget.throttled_since && !((pcpu->waiting | pcpu->ready) & bit))
-		vcpu_budget_again(vcpu);
+	vcpu_unblock_away(vcpu);
+	if (vcpu->run.blocked == BLOCK_BUDGET && !vcpu->run.turns)
+		vcpu_throttled_to_steal(vcpu);
 	/* A vcpu in WFI may be ready as well, only to have a request served. */
-	if (pcpu->waiting & bit)
+	if (vcpu->run.blocked & BLOCK_WAIT)
 		sleeps_on(vcpu, now);
-	else if (pcpu->ready & bit)
+	else if (pcpu->ready & vcpu->bit)
 		wake_times_set(&pcpu->wake, vcpu->index, vcpu_deadline(vcpu));
 	if (requests_enable(&vcpu->requests, REQ_AT_ONCE))
-		pcpu_notify(pcpu, bit);
-	if (!(pcpu->ready & bit))
+		pcpu_notify(pcpu, vcpu->bit);
+	if (!(pcpu->ready & vcpu->bit))
 		sched_enable_requests(vcpu);
 }
 
@@ -330,6 +304,18 @@ static __attribute__((noinline)) void note_late(struct windows *w, struct vcpu *
 		vcpu->windows_latest = late;
 }
 
+/* Whether a vcpu is ready whose VM is not being loaded, and not only for requests. */
+static bool has_guest_to_run(const struct pcpu *pcpu)
+{
+	uint32_t i;
+
+	for_each_bit (i, pcpu->ready) {
+		if (!pcpu->vcpus[i]->run.blocked)
+			return true;
+	}
+	return false;
+}
+
 void windows_turn(struct pcpu *pcpu, uint64_t now)
 {
 	struct windows *w = of(pcpu);
@@ -343,16 +329,14 @@ void windows_turn(struct pcpu *pcpu, uint64_t now)
 	advance(pcpu, w, now);
 	set_here(w, w->turn_to);
 	pcpu->last = *last(w);
-	leave_lists(pcpu, w, were & ~w->here);
 	for_each_bit (i, were & ~w->here)
-		leave(pcpu, w, pcpu->vcpus[i], now);
-	join_lists(pcpu, w, w->here & ~were);
+		leave(pcpu, pcpu->vcpus[i], now);
 	for_each_bit (i, w->here & ~were)
 		come(pcpu, pcpu->vcpus[i], now);
 	follow_wires(wired_vms(pcpu, were ^ w->here));
 	external_look_at(EXTERNAL_WINDOW, w->until);
 	/* If a vcpu sleeps, or its VM is being loaded, it may begin later without being late. */
-	w->begins = w->phase == OPEN && pcpu->ready & ~pcpu->working & ~pcpu->called;
+	w->begins = w->phase == OPEN && has_guest_to_run(pcpu);
 }
 
 void windows_idle(const struct pcpu *pcpu)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Harts with a schedule (docs/schedules.md). Outside its windows a vcpu is *away*: in none of its
- * hart's lists, without a wake time, and with all requests disabled except the operator's reads of
+ * Harts with a schedule (docs/schedules.md). Outside its windows a vcpu is *away*: blocked
+ * (BLOCK_AWAY), without a wake time, and with all requests disabled except the operator's reads of
  * counters. Other requests are found when its next window opens. So code that chooses among ready
  * vcpus, and sets timers for them, need not know about windows.
  */

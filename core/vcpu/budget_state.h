@@ -12,9 +12,11 @@ struct vcpu_budget {
 	/* Host time of the next check of a resident or throttled vcpu: the end of its period. ~0 if
 	 * there is no such check. */
 	uint64_t look_at;
-	bool spent;               /* the budget of the current period is spent */
-	uint64_t throttled_since; /* host time; 0: not throttled; ignored in WFI */
-	bool released;            /* no longer throttled, but not yet loaded */
+	bool spent; /* the budget of the current period is spent */
+	/* Part of the run state (core/vcpu/run_state.h). Host time; 0: no throttled time runs. It
+	 * begins when the budget is spent, and ends when the vcpu is resident or has steal time.
+	 * Time in WFI does not count. */
+	uint64_t throttled_since;
 	/* For the user. Other harts read these. */
 	uint64_t throttled_ticks; /* total up to throttled_since */
 	uint64_t periods_spent;   /* number of periods whose budget was spent */

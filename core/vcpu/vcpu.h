@@ -19,6 +19,7 @@
 #include "core/vcpu/long_call.h"
 #include "core/vcpu/observers.h"
 #include "core/vcpu/requests.h"
+#include "core/vcpu/run_state.h"
 #include "core/vcpu/stays_state.h"
 #include "core/vcpu/vcpu_fw.h"
 #include "core/vcpu/vcpu_lcofi.h"
@@ -39,11 +40,12 @@ struct vcpu {
 
 	/* Constant after boot. */
 	struct vm *vm;
-	uint32_t id;         /* vhartid: the index in the VM */
-	uint32_t index;      /* index among all vcpus, in each hart's vcpus[] */
-	uint64_t bit;        /* BIT(index), in each hart's masks */
-	uint32_t slice;      /* length of its time slices, at most a second; host time */
-	uint32_t guest_file; /* its guest interrupt file, constant; 0: its VM has no AIA */
+	uint16_t id;          /* vhartid: the index in the VM */
+	uint16_t index;       /* index among all vcpus, in each hart's vcpus[] */
+	struct run_state run; /* not constant: written by the home hart */
+	uint64_t bit;         /* BIT(index), in each hart's masks */
+	uint32_t slice;       /* length of its time slices, at most a second; host time */
+	uint32_t guest_file;  /* its guest interrupt file, constant; 0: its VM has no AIA */
 
 	/* Written by the vcpu's old home when it moves. Other harts read it with vcpu_home(). */
 	struct pcpu *home;
@@ -86,7 +88,6 @@ struct vcpu {
 	bool lcofi_hidden;     /* see core/vcpu/trap_loop.h */
 	bool file_used;        /* its guest file must be cleared before the vcpu starts */
 	uint32_t traps_in_row; /* see core/vcpu/trap_loop.h */
-	uint32_t carried;      /* during a move: its state in the lists of the old home */
 	uint64_t moves;        /* number of moves to another hart */
 	/* Written by the hart that claimed the vcpu (any hart), before START_PENDING. */
 	uint64_t start_pc, start_opaque;

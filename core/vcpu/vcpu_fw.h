@@ -27,7 +27,11 @@ struct vcpu_fw {
 	uint64_t total[FW_EVENTS_M]; /* up to the last read of base */
 	uint64_t base[FW_EVENTS_M];  /* the firmware's count when the vcpu became resident */
 	uint64_t lcofis, refusals;
-	uint64_t steal_ticks, ready_since; /* ready_since: 0: it has no steal time now */
+	/* Total steal time up to steal_since. That is part of the run state
+	 * (core/vcpu/run_state.h): host time; 0: no steal time runs. It runs while the vcpu is
+	 * ready and another one is resident, or HS works for another VM while it is resident
+	 * itself. */
+	uint64_t steal_ticks, steal_since;
 	/* Total time as resident vcpu, less the steal time in it. While the vcpu is resident, less
 	 * the host time of its load as well, and so negative. One word, because other harts read it
 	 * (docs/memory-order.md). */

@@ -177,9 +177,9 @@ ASIDE void stays_goes(struct vcpu *vcpu)
 	uint64_t since = csr_read(CSR_INSTRET);
 	uint64_t words[WORDS] = {[1] = csr_read(CSR_TIME)};
 
-	words[2] = pcpu->ready & vcpu->bit     ? STAYS_READY
-	           : pcpu->waiting & vcpu->bit ? STAYS_WAITING
-	                                       : STAYS_OFF;
+	words[2] = run_state_ready(&vcpu->run)      ? STAYS_READY
+	           : vcpu->run.blocked & BLOCK_WAIT ? STAYS_WAITING
+	                                            : STAYS_OFF;
 	vcpu->stays.hvip = injected_now();
 	words[3] = vcpu->stays.hvip & ~hart_stays[pcpu->index].hvip;
 	words[4] = vcpu->fw.steal_ticks;

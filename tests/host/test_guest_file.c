@@ -139,7 +139,7 @@ static int begin(void **state)
 /* At the end of the exit. */
 static void end(void)
 {
-	if (vcpus[0].fw.ready_since)
+	if (vcpus[0].fw.steal_since)
 		sched_end_steal(this_pcpu(), &vcpus[0], host_csrs[CSR_TIME]);
 	pcpu_account_to(this_pcpu(), &vcpus[0], EXIT_IRQ);
 }

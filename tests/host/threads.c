@@ -303,7 +303,7 @@ bool vplic_output(const struct vplic *p, unsigned int context)
 	return false;
 }
 
-void sched_set_ready(struct vcpu *vcpu)
+void sched_on(struct vcpu *vcpu)
 {
 	(void)vcpu;
 }

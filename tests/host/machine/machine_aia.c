@@ -202,8 +202,8 @@ uint64_t aia_listens(const struct machine_hart *h, uint64_t to)
 	for (uint32_t i = 1; i <= machine.kind.files; i++) {
 		const struct vcpu *owner = files[h - machine.hart][i].owner;
 
-		if (begins >> i & 1 && (!owner || owner->home->current == owner ||
-		                        !(owner->home->waiting & owner->bit)))
+		if (begins >> i & 1 &&
+		    (!owner || owner->home->current == owner || !(owner->run.blocked & BLOCK_WAIT)))
 			machine_differs("hart %lu listens to file %u, whose vcpu does not sleep",
 			                h->id, i);
 	}

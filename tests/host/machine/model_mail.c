@@ -21,7 +21,8 @@ void model_mail_reset(void)
 /* Requests that its home wants to hear of. If it has a turn for them, it knows. */
 static uint64_t wanted(const struct vcpu *vcpu)
 {
-	return vcpu->home->called & vcpu->bit ? 0 : vcpu->requests.pending & vcpu->requests.enabled;
+	return vcpu->run.turns & TURN_REQUESTS ? 0
+	                                       : vcpu->requests.pending & vcpu->requests.enabled;
 }
 
 bool model_is_late(struct model_due *due)

@@ -122,12 +122,12 @@ void model_wake_neighbours(const struct vcpu *vcpu)
 		struct model_vcpu *m = model_of(other);
 
 		if (other == vcpu || other->home != pcpu || pcpu->ready & other->bit ||
-		    !(pcpu->waiting & other->bit) || !m->expect.waits || !model_should_run(other))
+		    !run_state_sleeps(&other->run) || !m->expect.waits || !model_should_run(other))
 			m->wakes.on = false;
 		else if (model_is_late(&m->wakes))
 			DIFFERS(other, "sleeps, and something has woken it");
 		if (other != vcpu && other->home == pcpu && m->expect.waits &&
-		    pcpu->waiting & ~pcpu->ready & other->bit)
+		    run_state_sleeps(&other->run) && !(pcpu->ready & other->bit))
 			look_at_timer(pcpu, other);
 	}
 }
@@ -217,8 +217,7 @@ static bool are_begun(void)
 /* It has spent its budget, and the period is not over. */
 static bool is_throttled(const struct vcpu *vcpu)
 {
-	return vcpu->budget.count && vcpu->budget.throttled_since &&
-	       machine.time < vcpu->budget.period_end;
+	return vcpu->run.blocked & BLOCK_BUDGET && machine.time < vcpu->budget.period_end;
 }
 
 static void look_at_all(bool still)

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/run_state.h"
+#include "arch/riscv/hart/csr.h"
+#include "core/hart/check.h"
+#include "core/sched/sched.h"
+#include "core/vcpu/guest_file.h"
+
+/* The vcpu is ready, also in pcpu->ready, and has a guest to run or requests to be served. */
+static void wants_turn(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	pcpu->ready |= vcpu->bit;
+	if (!pcpu->current)
+		pcpu->steal_at_load |= vcpu->bit;
+	else if (vcpu != pcpu->current)
+		vcpu_steal_begin(vcpu, csr_read(CSR_TIME));
+	pcpu_resched(pcpu);
+}
+
+void vcpu_unblock(struct vcpu *vcpu, uint8_t why)
+{
+	CHECK(vcpu->home == this_pcpu());
+	vcpu->run.blocked &= (uint8_t)~why;
+	if (!vcpu->run.blocked) {
+		CHECK(!(vcpu->run.turns & TURN_WORK));
+		vcpu->run.turns = 0;
+		wants_turn(vcpu->home, vcpu);
+	} else if (run_state_ready(&vcpu->run)) {
+		vcpu->home->ready |= vcpu->bit;
+	}
+}
+
+void vcpu_turn_for_requests(struct vcpu *vcpu)
+{
+	CHECK(vcpu->run.blocked && !(vcpu->run.blocked & BLOCK_HART));
+	vcpu->run.turns |= TURN_REQUESTS;
+	wants_turn(vcpu->home, vcpu);
+}
+
+void sched_work(struct vcpu *vcpu)
+{
+	CHECK(vcpu->home == this_pcpu() && vcpu->run.blocked == BLOCK_OFF);
+	/* Requests are served in these turns as well. */
+	vcpu->run.turns = TURN_WORK;
+	vcpu->home->ready |= vcpu->bit;
+	vcpu_steal_drop(vcpu);
+	pcpu_resched(vcpu->home);
+}
+
+void sched_on(struct vcpu *vcpu)
+{
+	vcpu_unblock(vcpu, BLOCK_OFF);
+}
+
+void sched_off(struct vcpu *vcpu)
+{
+	struct pcpu *pcpu = vcpu->home;
+	struct run_state *run = &vcpu->run;
+
+	CHECK(vcpu->home == this_pcpu());
+	if (vcpu->budget.throttled_since && !(run->blocked & BLOCK_WAIT))
+		vcpu_throttled_end(vcpu, csr_read(CSR_TIME));
+	vcpu->budget.throttled_since = 0;
+	wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
+	run->blocked = (run->blocked & BLOCK_HART) | BLOCK_OFF;
+	vcpu_turn_over(vcpu, TURN_REQUESTS);
+	pcpu_resched(pcpu);
+}
+
+void sched_wait(struct vcpu *vcpu)
+{
+	CHECK(vcpu->home == this_pcpu());
+	vcpu_block(vcpu, BLOCK_WAIT);
+	pcpu_resched(vcpu->home);
+}
+
+void sched_wake(struct vcpu *vcpu)
+{
+	struct pcpu *pcpu = vcpu->home;
+
+	CHECK(vcpu->home == this_pcpu() && run_state_sleeps(&vcpu->run));
+	wake_times_set(&pcpu->wake, vcpu->index, vcpu_deadline(vcpu));
+	if (vcpu->guest_file)
+		guest_file_ignore(vcpu);
+	if (atomic_load_explicit(&vcpu->hsm_state, memory_order_relaxed) == SBI_HSM_STATE_SUSPENDED)
+		atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STARTED);
+	/* The vcpu is awake, so no request needs to wake it. */
+	if (vcpu != pcpu->current)
+		requests_disable(&vcpu->requests);
+	/* Time in WFI is not throttled. */
+	vcpu->budget.throttled_since = 0;
+	vcpu_unblock(vcpu, BLOCK_WAIT | BLOCK_BUDGET);
+}
+
+void sched_wake_if_interrupted(struct vcpu *vcpu)
+{
+	if (run_state_sleeps(&vcpu->run) && vcpu_has_interrupt(vcpu))
+		sched_wake(vcpu);
+}
+
+void sched_enable_requests(struct vcpu *vcpu)
+{
+	uint64_t enabled = REQ_AT_ONCE;
+
+	CHECK(vcpu->home == this_pcpu());
+	if (!run_state_ready(&vcpu->run)) {
+		enabled |= REQ_START | REQ_STOP;
+		if (run_state_sleeps(&vcpu->run))
+			enabled |= vcpu_woken_by(vcpu);
+	}
+	if (requests_enable(&vcpu->requests, enabled) & ~REQ_AT_ONCE)
+		vcpu_turn_for_requests(vcpu);
+}
+
+void sched_yield(void)
+{
+	this_pcpu()->slice_end = 0;
+	pcpu_resched(this_pcpu());
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The run state of a vcpu: the reasons that block it, the reasons for which it gets a turn although
+ * it is blocked, and the time that runs meanwhile. Only these functions, and those of sched.h that
+ * run_state.c defines, change it, and with it pcpu->ready.
+ *
+ *                  sched_on()                  sched_wait()
+ *            OFF -------------->  not blocked --------------> WAIT
+ *                <--------------              <--------------
+ *                  sched_off()     |      ^     an interrupt
+ *            (from any state)      |      |
+ *          its budget is spent     v      |  the period ends, or it wakes from WFI:
+ *                                  BUDGET      then its budget is checked at its turn
+ *
+ * Beside these, whatever else blocks it: AWAY from the end of a window to the beginning of the
+ * next, and MOVE from vcpu_hand_over() to vcpu_arrive(). The other reasons stay meanwhile, so
+ * afterwards the vcpu is in the same state as before.
+ *
+ *     blocked by  ready  wake time             requests.enabled        time
+ *     nothing     yes    deadlines             AT_ONCE; resident: ALL  steal; resident: CPU
+ *     WAIT        no     timer, deadlines      AT_ONCE START STOP,     none
+ *                                              those that wake
+ *     OFF         no     never                 AT_ONCE START STOP      none
+ *     BUDGET      no     the end of its period AT_ONCE START STOP      throttled
+ *     AWAY        no     never                 OBSERVE                 steal or throttled go on
+ *     MOVE        no     never                 AT_ONCE                 steal goes on
+ *
+ * With a turn, a vcpu that is blocked by WAIT, OFF or BUDGET is ready as well. For TURN_REQUESTS
+ * steal time runs, which is dropped if the vcpu is still blocked after its turn. For TURN_WORK no
+ * time runs, and requests.enabled is AT_ONCE.
+ *
+ * All functions are called on the vcpu's home hart.
+ */
+#ifndef CORE_SCHED_RUN_STATE_H
+#define CORE_SCHED_RUN_STATE_H
+
+#include "core/vcpu/vcpu.h"
+#include "vpmu/bits.h"
+
+/* --- reasons ------------------------------------------------------------------------------- */
+
+/* Adds reasons that block the vcpu (BLOCK_*). The times that run do not change. */
+static inline void vcpu_block(struct vcpu *vcpu, uint8_t why)
+{
+	vcpu->run.blocked |= why;
+	if (!run_state_ready(&vcpu->run))
+		vcpu->home->ready &= ~vcpu->bit;
+}
+
+/* Takes reasons away. If none is left, the vcpu is ready, and has steal time if it is not
+ * resident. */
+void vcpu_unblock(struct vcpu *vcpu, uint8_t why);
+
+/* The end of BLOCK_AWAY. Steal time has run since its beginning, if nothing else blocks the
+ * vcpu. */
+static inline void vcpu_unblock_away(struct vcpu *vcpu)
+{
+	vcpu->run.blocked &= (uint8_t)~BLOCK_AWAY;
+	if (run_state_ready(&vcpu->run))
+		vcpu->home->ready |= vcpu->bit;
+}
+
+/* Gives a blocked vcpu a turn to have its requests served. sched_work() gives one for work. */
+void vcpu_turn_for_requests(struct vcpu *vcpu);
+
+/* The turn for requests has come, or the work is done (TURN_*). */
+static inline void vcpu_turn_over(struct vcpu *vcpu, uint8_t why)
+{
+	vcpu->run.turns &= (uint8_t)~why;
+	if (!run_state_ready(&vcpu->run))
+		vcpu->home->ready &= ~vcpu->bit;
+}
+
+/* --- steal time ---------------------------------------------------------------------------- */
+
+/*
+ * Begins steal time: the vcpu is ready and another one is resident. vcpu_steal_at_load() ends it.
+ * There is no steal time while the hart is idle or about to load the only ready vcpu: vcpus that
+ * became ready then are in pcpu->steal_at_load until a vcpu is loaded.
+ */
+static inline void vcpu_steal_begin(struct vcpu *vcpu, uint64_t now)
+{
+	if (!vcpu->fw.steal_since)
+		vcpu->fw.steal_since = now;
+}
+
+/* Its steal time, begun or not, has run from this host time on. */
+static inline void vcpu_steal_from(struct vcpu *vcpu, uint64_t at)
+{
+	vcpu->fw.steal_since = at;
+}
+
+/* Ends its steal time, which has begun. Returns it. */
+static inline uint64_t vcpu_steal_end(struct vcpu *vcpu, uint64_t now)
+{
+	uint64_t taken = now - vcpu->fw.steal_since;
+
+	vcpu->fw.steal_since = 0;
+	vcpu->fw.steal_ticks += taken;
+	return taken;
+}
+
+/* The vcpu had no guest to run: its steal time so far does not count. */
+static inline void vcpu_steal_drop(struct vcpu *vcpu)
+{
+	vcpu->home->steal_at_load &= ~vcpu->bit;
+	vcpu->fw.steal_since = 0;
+}
+
+/* The vcpu becomes resident: ends its steal time, and begins that of other ready vcpus. */
+static inline __attribute__((always_inline)) void
+vcpu_steal_at_load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
+{
+	uint64_t begins = pcpu->steal_at_load;
+	uint32_t i;
+
+	if (vcpu->fw.steal_since)
+		(void)vcpu_steal_end(vcpu, now);
+	if (begins) {
+		pcpu->steal_at_load = 0;
+		for_each_bit (i, begins & pcpu->ready & ~vcpu->bit)
+			vcpu_steal_begin(pcpu->vcpus[i], now);
+	}
+}
+
+/* --- throttled time ------------------------------------------------------------------------ */
+
+/* Throttled time runs from this host time on. */
+static inline void vcpu_throttled_from(struct vcpu *vcpu, uint64_t at)
+{
+	vcpu->budget.throttled_since = at;
+}
+
+/* Ends its throttled time, which has begun. */
+static inline void vcpu_throttled_end(struct vcpu *vcpu, uint64_t at)
+{
+	vcpu->budget.throttled_ticks += at - vcpu->budget.throttled_since;
+	vcpu->budget.throttled_since = 0;
+}
+
+/* The vcpu is ready again at the end of its period: throttled time ends when its steal time begins,
+ * or, on an idle hart, at the load. */
+static inline void vcpu_throttled_released(struct vcpu *vcpu)
+{
+	vcpu_unblock(vcpu, BLOCK_BUDGET);
+	if (vcpu->fw.steal_since)
+		vcpu_throttled_end(vcpu, vcpu->fw.steal_since);
+}
+
+/* Its window begins: its budget is checked again at its turn. If its period has ended meanwhile,
+ * the time since then is steal time. */
+static inline void vcpu_throttled_to_steal(struct vcpu *vcpu)
+{
+	vcpu_steal_from(vcpu, vcpu->budget.throttled_since);
+	vcpu->budget.throttled_since = 0;
+	vcpu_unblock(vcpu, BLOCK_BUDGET);
+}
+
+/* The reverse, at its turn: its budget is spent, so it leaves, and its steal time, if any, was
+ * throttled time. */
+static inline void vcpu_steal_to_throttled(struct vcpu *vcpu, uint64_t now)
+{
+	uint64_t since = vcpu->fw.steal_since;
+
+	vcpu_throttled_from(vcpu, since ? since : now);
+	vcpu_steal_drop(vcpu);
+	vcpu_block(vcpu, BLOCK_BUDGET);
+}
+
+#endif

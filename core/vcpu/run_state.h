@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Part of struct vcpu: core/sched/run_state.h, whose functions alone write it, and also steal_since
+ * of struct vcpu_fw and throttled_since of struct vcpu_budget. */
+#ifndef CORE_VCPU_RUN_STATE_H
+#define CORE_VCPU_RUN_STATE_H
+
+#include "core/lib/types.h"
+
+/* Why a vcpu does not run. */
+enum {
+	BLOCK_WAIT = 1,   /* in WFI, until it has an interrupt */
+	BLOCK_OFF = 2,    /* not started, or stopped */
+	BLOCK_BUDGET = 4, /* its budget is spent until the period ends; core/sched/vcpu_budget.h */
+	BLOCK_AWAY = 8,   /* outside its windows; core/sched/windows.h */
+	BLOCK_MOVE = 16,  /* has left its old home, not yet arrived; core/sched/vcpu_move.h */
+	BLOCK_HART = BLOCK_AWAY | BLOCK_MOVE, /* those that also keep it from turns for HS */
+};
+
+/* Why a vcpu that is blocked gets a time slice, in which HS works and no guest runs. */
+enum {
+	TURN_REQUESTS = 1, /* requests are to be served */
+	TURN_WORK = 2,     /* the VM's next life is to be prepared; only with BLOCK_OFF */
+};
+
+struct run_state {
+	uint8_t blocked; /* BLOCK_*; 0: it runs, or waits for its turn to run */
+	/* Checked at the beginning of a time slice at once: not 0 if one of them is set. */
+	union {
+		struct {
+			uint8_t turns;   /* TURN_* */
+			bool has_budget; /* constant after boot */
+		};
+		uint16_t checked;
+	};
+};
+
+/* Whether the vcpu gets time slices on its home: its bit in pcpu->ready. */
+static inline bool run_state_ready(const struct run_state *run)
+{
+	return !run->blocked || (run->turns && !(run->blocked & BLOCK_HART));
+}
+
+/* Whether the vcpu is in WFI, and an interrupt may wake it now. */
+static inline bool run_state_sleeps(const struct run_state *run)
+{
+	return (run->blocked & (BLOCK_WAIT | BLOCK_HART)) == BLOCK_WAIT;
+}
+
+#endif

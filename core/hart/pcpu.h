@@ -38,6 +38,9 @@ enum external_what {
 	EXTERNAL_KINDS
 };
 
+/* An end of a slice that has passed at any host time: the vcpu yields, or its budget is spent. */
+#define SLICE_OVER 0UL
+
 enum { WORKED = 1, PUT_OFF = 2 };
 enum { PCPU_PROBED = 1, PCPU_ONLINE = 2, PCPU_LEFT = 3 };
 
@@ -60,7 +63,7 @@ struct pcpu {
 	 * steal_at_load: the steal time of those that are still ready begins with the next load. */
 	uint64_t ready, steal_at_load;
 	uint64_t counts_a_tick; /* counts of `cycle` per tick of host time */
-	uint64_t slice_end;     /* end of the current time slice; host time */
+	uint64_t slice_end;     /* end of the current time slice; host time, or SLICE_OVER */
 	/* Extra length of a slice if no other vcpu is ready; host time. */
 	uint64_t alone;
 	/* The vcpu whose FP and vector registers are in the hart; NULL: none. See

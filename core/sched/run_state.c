@@ -113,6 +113,6 @@ void sched_enable_requests(struct vcpu *vcpu)
 
 void sched_yield(void)
 {
-	this_pcpu()->slice_end = 0;
+	this_pcpu()->slice_end = SLICE_OVER;
 	pcpu_resched(this_pcpu());
 }

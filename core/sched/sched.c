@@ -193,11 +193,17 @@ static inline __attribute__((always_inline)) void put(struct pcpu *pcpu, struct 
 		rest(pcpu, vcpu, now);
 }
 
+/* Whether the resident vcpu could keep the hart if its slice were longer. */
+static inline bool can_stay(const struct pcpu *pcpu, const struct vcpu *vcpu)
+{
+	return (pcpu->ready & vcpu->bit) && !vcpu_wants_to_move(vcpu);
+}
+
 /* Whether the resident vcpu keeps the hart: its slice goes on, or it gets another one because no
  * other vcpu is ready. */
 static inline bool keeps_hart(struct pcpu *pcpu, const struct vcpu *vcpu, uint64_t now)
 {
-	if (!(pcpu->ready & vcpu->bit) || vcpu_wants_to_move(vcpu))
+	if (!can_stay(pcpu, vcpu))
 		return false;
 	if (now < pcpu->slice_end)
 		return true;
@@ -261,13 +267,16 @@ static __attribute__((noinline)) struct vcpu *next_window(struct pcpu *pcpu, str
 	return change(pcpu, NULL, now);
 }
 
-/* Whether the vcpu's time is over, but the switch is postponed to the next stay. */
+/* Whether the vcpu's time is over, but the switch is postponed to the next stay. A vcpu that yields
+ * to another one is not kept. */
 static bool puts_off(struct pcpu *pcpu, const struct vcpu *vcpu, uint64_t now)
 {
 	if (pcpu->worked == PUT_OFF || !(pcpu->worked || pcpu->scheduled) || pcpu_may_begin(pcpu))
 		return false;
+	if (pcpu->slice_end == SLICE_OVER && pcpu->ready != vcpu->bit)
+		return false;
 	return (now >= pcpu->slice_end || (pcpu->scheduled && windows_over(pcpu, now))) &&
-	       keeps_hart(pcpu, vcpu, 0);
+	       can_stay(pcpu, vcpu);
 }
 
 /* The rare cases of sched_next(): the resident vcpu has steal time to end; it or the last vcpu is a
@@ -280,10 +289,10 @@ static __attribute__((noinline)) struct vcpu *look(struct pcpu *pcpu, struct vcp
 		sched_end_steal(pcpu, vcpu, now);
 	if (puts_off(pcpu, vcpu, now)) {
 		pcpu->worked = PUT_OFF;
-		now = 0;
-	} else {
-		pcpu->worked = 0;
+		watch_suspect(pcpu, vcpu);
+		return enter(pcpu, vcpu);
 	}
+	pcpu->worked = 0;
 	if (pcpu->scheduled && windows_over(pcpu, now))
 		return next_window(pcpu, vcpu, now);
 	if (now >= pcpu->slice_end)

@@ -104,7 +104,7 @@ void vcpu_budget_spent(struct vcpu *vcpu)
 	vcpu_block(vcpu, BLOCK_BUDGET);
 	vcpu_set_wake(vcpu);
 	/* Makes sched_next() check the vcpu for trap loops, as at the end of a slice. */
-	pcpu->slice_end = 0;
+	pcpu->slice_end = SLICE_OVER;
 	pcpu_resched(pcpu);
 }
 

@@ -40,11 +40,11 @@ setup:
 	$(Q)tools/setup
 
 # libfdt for the microvisor; kernel, busybox and perf for the guests.
-PARTS_SRC := tools/guest-parts tools/apt-private
+PARTS_SRC := tools/fetch/guest-parts tools/fetch/apt-private
 $(B)/guest/fdt.stamp: $(PARTS_SRC) | setup
-	$(Q)tools/guest-parts fdt
+	$(Q)tools/fetch/guest-parts fdt
 $(B)/guest/linux.stamp: $(PARTS_SRC) | setup $(B)/guest/fdt.stamp
-	$(Q)tools/guest-parts linux
+	$(Q)tools/fetch/guest-parts linux
 
 # --- The microvisor -----------------------------------------------------------------------
 WARN := -Wall -Wextra -Werror -Wshadow -Wundef -Wstrict-prototypes -Wmissing-prototypes \
@@ -75,8 +75,8 @@ LTO := -flto -flto-partition=none
 $(OUT)/obj/vpmu/%.c.o: TARGET_CFLAGS += -fstack-protector
 
 # What runs at boot, or from life to life of a VM, is small rather than quick. The
-# compiler keeps this with each function, so it holds beyond LTO. tools/footprint shows what it is
-# worth, tools/bench-calls and tools/bench-switch that no guest pays for it.
+# compiler keeps this with each function, so it holds beyond LTO. tools/make/footprint shows what it
+# is worth, tools/bench-calls and tools/bench-switch that no guest pays for it.
 COLD := $(filter-out core/host/fdt_walk.c core/host/dt_path.c,\
 		$(wildcard $(addsuffix /*.c,core/boot core/debug core/host core/life core/tree))) \
 	core/panic.c $(addprefix core/lib/,event_names.c numbers.c sbi_names.c words.c) \
@@ -102,8 +102,8 @@ TALLY_SRC := $(sort $(wildcard arch/riscv/hart/*.S)) \
 TALLY_OBJ := $(TALLY_SRC:%=$(OUT)/obj/%.o)
 OFFSETS   := $(OUT)/gen/asm_offsets.h
 
-# Before OpenSBI, on a machine of tools/run that has no device tree: tools/runlib/machines.py.
-$(B)/start.elf: tools/runlib/start.S Makefile | setup
+# Before OpenSBI, on a machine of tools/run that has no device tree: tools/lib/runlib/machines.py.
+$(B)/start.elf: tools/lib/runlib/start.S Makefile | setup
 	@mkdir -p $(@D)
 	@echo "  AS      $@"
 	$(Q)$(CROSS_COMPILE)gcc $(TARGET_ARCH_FLAGS) -nostdlib -static -o $@ $< \
@@ -137,8 +137,8 @@ $(OUT)/obj/libfdt.a: Makefile | setup $(B)/guest/fdt.stamp
 	@echo "  WEAKEN  $@"
 	$(Q)$(CROSS_COMPILE)objcopy $(FDT_OWN:%=--weaken-symbol=%) $(B)/guest/libfdt.a $@
 
-$(OUT)/tally.elf: $(TALLY_OBJ) arch/riscv/hart/link.ld tools/check-elf tools/check-calls \
-		tools/check-stack tools/stacks.toml $(OUT)/obj/libfdt.a
+$(OUT)/tally.elf: $(TALLY_OBJ) arch/riscv/hart/link.ld tools/check/elf tools/check/calls \
+		tools/check/stack tools/check/stacks.toml $(OUT)/obj/libfdt.a
 	@echo "  LD      $@"
 	@rm -f $(OUT)/tally.elf.*.ci
 	$(Q)$(CROSS_COMPILE)gcc $(TARGET_CFLAGS) $(LTO) -static -nostdlib -nostartfiles -no-pie \
@@ -147,9 +147,9 @@ $(OUT)/tally.elf: $(TALLY_OBJ) arch/riscv/hart/link.ld tools/check-elf tools/che
 		-T arch/riscv/hart/link.ld $(TALLY_OBJ) $(OUT)/obj/libfdt.a \
 		-fcallgraph-info=su -o $@
 	$(Q)mv -f $(OUT)/tally.elf.*.ci $(OUT)/tally.ci
-	$(Q)tools/check-elf $(CROSS_COMPILE) $@
-	$(Q)tools/check-calls $(CROSS_COMPILE) $(TALLY_OBJ)
-	$(Q)tools/check-stack $(CROSS_COMPILE) $@ $(OUT)/tally.ci $(OFFSETS) >$(OUT)/stacks.txt
+	$(Q)tools/check/elf $(CROSS_COMPILE) $@
+	$(Q)tools/check/calls $(CROSS_COMPILE) $(TALLY_OBJ)
+	$(Q)tools/check/stack $(CROSS_COMPILE) $@ $(OUT)/tally.ci $(OFFSETS) >$(OUT)/stacks.txt
 
 $(OUT)/tally.bin: $(OUT)/tally.elf
 	@echo "  BIN     $@"
@@ -157,7 +157,7 @@ $(OUT)/tally.bin: $(OUT)/tally.elf
 
 -include $(TALLY_OBJ:.o=.d) $(OUT)/gen/asm_offsets.h.d
 -include $(wildcard guests/*/guest.mk)
--include tools/vm-check.mk
+-include tools/vm_check/vm-check.mk
 -include tests/spike/spike.mk tests/firmware/firmware.mk
 
 # --- Host unit tests ----------------------------------------------------------------------
@@ -191,7 +191,7 @@ GUESTS ?=
 guests: $(GUESTS)
 
 test-host: $(HOST_BIN) $(B)/host/threads setup
-	$(Q)tools/host-tests $(HOST_BIN) $(B)/host/threads tests/order/order.py
+	$(Q)tools/make/host-tests $(HOST_BIN) $(B)/host/threads tests/order/order.py
 
 # The handshakes of docs/memory-order.md, judged by RISC-V's memory model.
 .PHONY: host-order
@@ -236,7 +236,7 @@ bench-switch: all $(B)/guests/bench.bin
 bench-boot: all $(B)/guests/bench.bin $(B)/bench/boot.so
 	$(Q)tools/bench-boot $(BENCH)
 
-# All three anew for the record, and what the documentation has of them: tools/figures --help.
+# All three anew for the record, and what the documentation has of them: tools/pages/figures --help.
 .PHONY: figures
 figures: all $(B)/guests/bench.bin $(B)/guests/bare.bin $(B)/bench/boot.so
 	$(Q)for kind in calls switch boot; do \
@@ -245,7 +245,7 @@ figures: all $(B)/guests/bench.bin $(B)/guests/bare.bin $(B)/bench/boot.so
 	$(Q)for kind in calls switch boot; do \
 		cp $(B)/bench/$$kind.json tests/bench/ || exit; \
 	done
-	$(Q)tools/figures
+	$(Q)tools/pages/figures
 
 # How late windows begin, as a histogram. BENCH=--all: beside every neighbour.
 .PHONY: bench-windows
@@ -260,10 +260,10 @@ bench-samples: all $(B)/guests/bare.bin
 # What Tally takes of the machine's memory, by folder.
 .PHONY: footprint
 footprint: $(OUT)/tally.bin
-	$(Q)tools/footprint $(OUT)/tally.elf
+	$(Q)tools/make/footprint $(OUT)/tally.elf
 
 # For QEMU, not for a guest.
-$(B)/bench/boot.so: tools/benchlib/boot.c Makefile | setup
+$(B)/bench/boot.so: tools/lib/benchlib/boot.c Makefile | setup
 	@mkdir -p $(@D)
 	@echo "  HOSTCC  $@"
 	$(Q)$(HOSTCC) -std=gnu11 -O2 $(WARN) -fPIC -shared $< -o $@
@@ -280,10 +280,10 @@ bench: all guests
 PEERS ?=
 .PHONY: peers
 peers: all guests
-	$(Q)tools/peers $(PEERS)
+	$(Q)tools/pages/peers $(PEERS)
 
 check: setup $(B)/guest/fdt.stamp check-clang
-	$(Q)tools/check
+	$(Q)tools/check/all
 
 # A second compiler reads every C file of the microvisor with the flags that it is built with.
 TARGET_C := $(filter %.c,$(TALLY_SRC)) arch/riscv/hart/asm_offsets.c
@@ -312,7 +312,7 @@ debian-disk: $(B)/guest/linux.stamp $(B)/guest/disk.cpio
 .PHONY: pictures
 pictures:
 	$(Q)tools/setup pictures
-	$(Q)tools/pictures
+	$(Q)tools/pages/pictures
 
 # Each part runs even if one before it failed; the last line adds up the counts.
 test: setup
@@ -320,7 +320,7 @@ test: setup
 	$(Q)failed=; for part in check test-host mutants fuzz-replay coverage core-coverage \
 		test-qemu; do \
 		$(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
-	done; tools/test-summary $$failed
+	done; tools/make/test-summary $$failed
 
 # --- The first run ------------------------------------------------------------------------
 # With a terminal: a shell on each guest. Without: both report, and the exit status tells.
@@ -333,7 +333,7 @@ run-parts: $(OUT)/tally.bin $(B)/guest/linux.stamp $(B)/guest/initramfs.cpio $(i
 
 # What it takes, one line a phase; then the guests. Leaving them by Ctrl-A x is no error.
 run: setup
-	$(Q)tools/phases "building Tally and its guests" \
+	$(Q)tools/make/phases "building Tally and its guests" \
 		$(MAKE) --no-print-directory run-parts $(if $(V),V=1)
 	$(Q)if [ -t 0 ]; then \
 		tools/run --vms $(VMS_SHELL) --profile interactive --brief || [ $$? -eq 130 ]; \
@@ -347,7 +347,7 @@ run: setup
 run-partitions-parts: $(OUT)/tally.bin $(B)/guest/partitions.cpio $(B)/guests/bare.bin
 
 run-partitions: setup
-	$(Q)tools/phases "building Tally and its guests" \
+	$(Q)tools/make/phases "building Tally and its guests" \
 		$(MAKE) --no-print-directory run-partitions-parts $(if $(V),V=1)
 	$(Q)tools/run --vms dts/partitions.dts --profile exact --timeout 1800 --brief \
 		--expect "pace: 1000000 messages.* 0 wrong"
@@ -359,7 +359,7 @@ DEBIAN ?=
 run-debian-parts: $(OUT)/tally.bin debian-disk
 
 run-debian: setup
-	$(Q)tools/phases "building Tally and its guests" \
+	$(Q)tools/make/phases "building Tally and its guests" \
 		$(MAKE) --no-print-directory run-debian-parts $(if $(V),V=1)
 	$(Q)tools/run-debian $(DEBIAN) || [ $$? -eq 130 ]
 

@@ -20,7 +20,7 @@
  * run or stop a counter, or to give a fixed one its filter, vpmu/ learns this by vpmu_failed(),
  * before the guest or another vcpu goes on. Until then such a counter may have any value.
  *
- * None of them calls vpmu/ (tools/check-includes checks this), except to take a counter from a
+ * None of them calls vpmu/ (tools/check/includes checks this), except to take a counter from a
  * vcpu: vpmu_evict() tells the vcpu that loses it, and vpmu_evicted() the resident one, whose
  * running counters vpmu_active() has returned.
  */

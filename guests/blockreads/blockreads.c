@@ -2,7 +2,7 @@
 /*
  * blockreads FILE ROUNDS COUNT: in each round reads COUNT blocks of 4 KiB from FILE in order, past
  * the page cache, between two marks. A mark is an instruction that does nothing, of which
- * tools/benchlib/insns.c takes notice. A tenth of a round
+ * tools/lib/benchlib/insns.c takes notice. A tenth of a round
  * comes first, without marks.
  */
 #define _GNU_SOURCE

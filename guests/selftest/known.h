@@ -3,7 +3,7 @@
  * Lists of known deviations, one for each firmware. A reason begins with
  *   "machine: "  if the emulator does it with any firmware
  *   "silent: "   if the chapter does not say; the expectation is what Tally does
- * and with neither if the chapter says otherwise. tools/selftest-table sorts by it.
+ * and with neither if the chapter says otherwise. tools/pages/selftest-table sorts by it.
  */
 #ifndef SELFTEST_KNOWN_H
 #define SELFTEST_KNOWN_H

@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "tools"))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "tools/lib"))
 # pylint: disable=wrong-import-position
 from pmulib import nodes, tables  # noqa: E402
 from pmulib.reader import TableError  # noqa: E402

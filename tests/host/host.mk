@@ -39,7 +39,7 @@ HOST_SRC_vpmu_model_combining := $(RANDOM_SRC) $(addprefix tests/host/,test_comb
 	random_combining.c) $(COMBINING_SRC) $(VPMU_SRC)
 HOST_LIBS_vpmu_model_combining := -lfdt
 EVENT_TABLE := $(B)/host/gen/kunminghu_table.h
-$(EVENT_TABLE): tests/host/event_table.py dts/pmu/kunminghu.yaml $(wildcard tools/pmulib/*.py)
+$(EVENT_TABLE): tests/host/event_table.py dts/pmu/kunminghu.yaml $(wildcard tools/lib/pmulib/*.py)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(PYTHON) $< kunminghu $@
 COMBINING_CFLAGS := -I $(B)/host/gen -iquote tests/host/hart -DHOST_FIRMWARE -DHOST_CSR_WRITES

@@ -331,7 +331,7 @@ def check(folder):
     for test in tests:
         wrong = list(not_in_code(test))
         report.note(not wrong, "\n".join("%s: %s" % (test.name, line) for line in wrong))
-    fetched = subprocess.run([os.path.join(TOP, "tools", "peer-platform"), "herd", "forky"],
+    fetched = subprocess.run([os.path.join(TOP, "tools/fetch/peer-platform"), "herd", "forky"],
                              check=False, capture_output=True, text=True)
     if fetched.returncode:
         print("left out, only the code was looked at:", fetched.stderr.strip().split("\n")[-1])

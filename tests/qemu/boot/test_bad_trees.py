@@ -90,5 +90,5 @@ def test_each_is_another_one():
 
 def test_the_page():
     """Is made of them, today's."""
-    done = subprocess.run([harness.ROOT / "tools/refusals-page", "--check"], check=False)
-    assert done.returncode == 0, "docs/refusals.md is old: tools/refusals-page makes it"
+    done = subprocess.run([harness.ROOT / "tools/pages/refusals-page", "--check"], check=False)
+    assert done.returncode == 0, "docs/refusals.md is old: tools/pages/refusals-page makes it"

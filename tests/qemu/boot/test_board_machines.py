@@ -181,5 +181,5 @@ def test_an_older_qemu(tmp_path):
     status, line = complaint(tmp_path, "--machine", KUNMINGHU, "--qemu", qemu)
     assert status == harness.DEPENDENCY and line == (
         f"tools/run: {qemu} has no machine xiangshan-kunminghu, QEMU 11.1.3 has: "
-        "`tools/peer-platform qemu sid` fetches it, for --qemu "
+        "`tools/fetch/peer-platform qemu sid` fetches it, for --qemu "
         "build/platform/qemu-sid/qemu-system-riscv64")

@@ -38,7 +38,7 @@ def is_short(case):
 def test_a_model_is_as_recorded(tmp_path, case):
     seen = cpu_models.boot(case, had(peers.find_qemu, case.qemu),
                            had(peers.find_opensbi, case.opensbi), tmp_path)
-    assert seen == RECORD[case], "tools/machines-table writes another"
+    assert seen == RECORD[case], "tools/pages/machines-table writes another"
 
 
 @pytest.mark.parametrize("qemu", [

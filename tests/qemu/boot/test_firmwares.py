@@ -17,7 +17,7 @@ DOCUMENT = harness.ROOT / "docs/firmwares.md"
 
 
 def document_of(runs):
-    """What tools/selftest-table makes of runs {NAME: function}; the logs stay."""
+    """What tools/pages/selftest-table makes of runs {NAME: function}; the logs stay."""
     LOGS.mkdir(parents=True, exist_ok=True)
     logs = []
     for name, run in runs.items():
@@ -25,7 +25,7 @@ def document_of(runs):
         logs.append(LOGS / f"{name}.log")
         machine = peers.machine(None, "forky" if name == "opensbi-newest" else None)
         logs[-1].write_text("\n".join([f"machine: {machine}", *lines]) + "\n", encoding="utf-8")
-    return subprocess.run([harness.ROOT / "tools/selftest-table", *logs], check=True,
+    return subprocess.run([harness.ROOT / "tools/pages/selftest-table", *logs], check=True,
                           capture_output=True, text=True).stdout
 
 

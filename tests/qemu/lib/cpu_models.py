@@ -45,7 +45,7 @@ echo all
 HEAD = f"""\
 # CPU models
 
-<!-- Made by tools/machines-table. -->
+<!-- Made by tools/pages/machines-table. -->
 Debian guests on each CPU model of QEMU's machine `virt` that has H: one alone on a hart, and two
 that share it, as in `make run`. QEMU names its models (`-cpu help`); the device tree that it makes
 for each tells whether that has H. The longest name is the default of `tools/run`. All runs are in
@@ -66,7 +66,7 @@ the `exact` profile. In each guest:
 *Tally's words* are the lines of its boot report about these guests, and about the hart's counters
 where no guest counts. They stand where a result is not the best one.
 
-`tools/machines-table` boots all of it, writes `tests/machines.json`, and this page of that.
+`tools/pages/machines-table` boots all of it, writes `tests/machines.json`, and this page of that.
 `make test` compares three models with the file, `make test-long` all.
 
 | QEMU | `-cpu` | OpenSBI | guests | boots | counts | filters | samples | Tally's words |

@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = ROOT / "build"
 GUEST = BUILD / "guest"
-sys.path.append(str(ROOT / "tools"))  # tally_ctl
+sys.path.append(str(ROOT / "tools/lib"))  # tally_ctl
 
 # Exit statuses of tools/run.
 OK, VM_FAILED, USAGE, REFUSED, DEPENDENCY, TIMEOUT, NO_VERDICT, STANDSTILL = range(8)

@@ -28,9 +28,9 @@ HOSTS = {"debian": (harness.GUEST / "Image", harness.GUEST / "modules/kvm.ko"),
 
 def run(folder, guest, *bootargs, host="debian", dies=None):
     """Runs a guest of build/guests under KVM, once with each of the bootargs, all in one boot of
-    the host. newest: what tools/peer-kernel has fetched. A list of its lines for each; fails if one
-    does not end well, or hurts the host. dies: what a host says that a guest has brought down; the
-    lines up to there are that guest's, and the last."""
+    the host. newest: what tools/fetch/peer-kernel has fetched. A list of its lines for each; fails
+    if one does not end well, or hurts the host. dies: what a host says that a guest has brought
+    down; the lines up to there are that guest's, and the last."""
     kernel, module = HOSTS[host]
     vmm = plain.make("build/guests/kvm/vmm")
     image = plain.make(f"build/guests/{guest}.bin")

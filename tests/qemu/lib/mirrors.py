@@ -137,7 +137,7 @@ class Mirror:
             path.write_bytes(content)
 
     def environment(self):
-        """Variables for tools/apt-private, and what calls it. Nothing lies between."""
+        """Variables for tools/fetch/apt-private, and what calls it. Nothing lies between."""
         return {**os.environ, "TALLY_MIRROR": self.address, "TALLY_KEYRING": str(self.key.keyring),
                 "no_proxy": "127.0.0.1"}
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other versions of what Tally runs on and of its guests' kernel, fetched by tools/peer-platform
-and tools/peer-kernel when a test wants them.
+"""Other versions of what Tally runs on and of its guests' kernel, fetched by
+tools/fetch/peer-platform and tools/fetch/peer-kernel when a test wants them.
 Where one cannot be had the test is left out, and the session's last lines say so.
 
-What a peer does is compared with tests/peers.toml (tools/tallylib/peer_record.py): check() fails
-where a known version does something else, and notes what a version does that is not known.
+What a peer does is compared with tests/peers.toml (tools/lib/tallylib/peer_record.py): check()
+fails where a known version does something else, and notes what a version does that is not known.
 A test that runs Tally on a version that is not known fails nothing either: conftest.py notes it."""
 
 import fcntl
@@ -30,7 +30,7 @@ def refusal(*command):
     """Why a tool cannot fetch it; None where it can."""
     with open(BUILD / "platform.lock", "w", encoding="ascii") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        done = subprocess.run([ROOT / "tools" / command[0], *command[1:]], check=False,
+        done = subprocess.run([ROOT / "tools/fetch" / command[0], *command[1:]], check=False,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True)
     return done.stderr.strip().split("\n")[-1] if done.returncode else None
 
@@ -57,7 +57,7 @@ def version_in(folder, package):
 
 
 def part(kind, suite, name):
-    """A file of tools/peer-platform."""
+    """A file of tools/fetch/peer-platform."""
     return fetched(BUILD / "platform" / f"{kind}-{suite}", "peer-platform", kind, suite) / name
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`make run-debian` in a clone that has no disk yet: Debian's disk is made whole, of a signed index
-and of one that tools/signed-indexes.txt knows, and its guests are logged in to. The packages are
-Debian's; a mirror of our own serves them, so both kinds of index are there on each day."""
+and of one that tools/fetch/signed-indexes.txt knows, and its guests are logged in to. The packages
+are Debian's; a mirror of our own serves them, so both kinds of index are there on each day."""
 
 import hashlib
 import json
@@ -25,7 +25,7 @@ def mirror_of_debian(tmp_path_factory):
     out: that says nothing of Tally."""
     folder = tmp_path_factory.mktemp("mirror")
     words = packages.of_disk()
-    for command in ([harness.ROOT / "tools/apt-private", folder / "apt", "riscv64", "trixie"],
+    for command in ([harness.ROOT / "tools/fetch/apt-private", folder / "apt", "riscv64", "trixie"],
                     ["apt-get", "-q", "-y", "--download-only", "--no-install-recommends",
                      "-o", "APT::Keep-Downloaded-Packages=true", "install", *words]):
         done = subprocess.run(command, check=False, capture_output=True, text=True,
@@ -59,8 +59,8 @@ def test_from_nothing(tmp_path, mirror, clone, known):
     if known:
         mirror.tear("trixie")
         digest = hashlib.sha256(mirror.index("trixie").read_bytes()).hexdigest()
-        (clone / "tools/signed-indexes.txt").write_text(f"trixie riscv64 {digest} 13.0\n",
-                                                        encoding="ascii")
+        (clone / "tools/fetch/signed-indexes.txt").write_text(f"trixie riscv64 {digest} 13.0\n",
+                                                              encoding="ascii")
     done = subprocess.run(["make", "run-debian", "DEBIAN=--json"], check=False, cwd=clone,
                           env=mirror.environment(), stdin=subprocess.DEVNULL, text=True,
                           capture_output=True)

@@ -10,7 +10,7 @@ import pytest
 import harness
 from tool_run import ENDED, start_fake
 
-PHASES = harness.ROOT / "tools/phases"
+PHASES = harness.ROOT / "tools/make/phases"
 
 
 def make(*words):

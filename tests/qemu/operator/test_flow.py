@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a machine prints, told to who listens (tools/runlib/flow.py)."""
+"""What a machine prints, told to who listens (tools/lib/runlib/flow.py)."""
 import harness  # pylint: disable=unused-import  # finds the tools
 from runlib import flow
 from runlib.firmware import TEXT

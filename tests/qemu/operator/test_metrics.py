@@ -185,7 +185,7 @@ def test_no_field_is_forgotten():
         known = {key for command in commands for key in {**TABLES[command], **ELSEWHERE[command]}}
         assert told == known, f"{source}: {told ^ known}"
     page = (harness.ROOT / "docs/metrics.md").read_text(encoding="utf-8")
-    code = (harness.ROOT / "tools/tallylib/metrics.py").read_text(encoding="utf-8")
+    code = (harness.ROOT / "tools/lib/tallylib/metrics.py").read_text(encoding="utf-8")
     for command in TABLES:
         for name in {name for name, _ in TABLES[command].values()} | {
                 name for why in ELSEWHERE[command].values()

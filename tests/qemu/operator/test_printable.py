@@ -267,7 +267,7 @@ def test_every_tool_is_here():
     assert asking == ASKING.keys()
     assert re.search(r"^READERS = \((.*)\)$", (TOOLS / "perf-vms").read_text("ascii"),
                      re.M)[1] == ", ".join(f'"{name}"' for name in sorted(READERS))
-    assert {path.stem for path in (TOOLS / "perflib").glob("*.py")
+    assert {path.stem for path in (TOOLS / "lib/perflib").glob("*.py")
             if re.search(r"(naming|profile)\.add_options\(", path.read_text("ascii"))} == {
                 *READERS, "profile"}
 

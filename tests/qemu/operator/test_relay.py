@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/runlib/programs.py beside a machine that is a function here: programs are served in
+"""tools/lib/runlib/programs.py beside a machine that is a function here: programs are served in
 turn."""
 
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which units the cutter of terminal output makes of which bytes (tools/runlib/ansi.py)."""
+"""Which units the cutter of terminal output makes of which bytes (tools/lib/runlib/ansi.py)."""
 import pytest
 
 import harness  # pylint: disable=unused-import  # finds the tools

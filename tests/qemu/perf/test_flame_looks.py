@@ -10,7 +10,7 @@ import pytest
 import flames
 import harness
 
-sys.path.insert(0, str(harness.ROOT / "tools"))
+sys.path.insert(0, str(harness.ROOT / "tools/lib"))
 from perflib import html, profile
 
 

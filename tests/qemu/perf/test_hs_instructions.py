@@ -320,7 +320,7 @@ def test_beside_a_trace(running, tmp_path, chosen):
         machine.objects("account alpha")
         done = subprocess.run(
             tracing.tracing(run, out, *chosen, "--", "python3", "-c",
-                            tracing.WATCH, harness.ROOT / "tools", run.path,
+                            tracing.WATCH, harness.ROOT / "tools/lib", run.path,
                             "alpha"),
             check=False, capture_output=True, text=True, timeout=harness.GUARD)
         assert done.returncode == 0, done.stderr

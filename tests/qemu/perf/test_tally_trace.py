@@ -37,7 +37,7 @@ def trace_life(run, tmp_path, name="alpha"):
     """Traces a VM from before its start until it is off: (Traced, exits before, after)."""
     out = tmp_path / "trace.json"
     done = subprocess.run(
-        tracing(run, out, "--", "python3", "-c", WATCH, harness.ROOT / "tools", run.path, name),
+        tracing(run, out, "--", "python3", "-c", WATCH, harness.ROOT / "tools/lib", run.path, name),
         check=False, capture_output=True, text=True, timeout=harness.GUARD)
     assert done.returncode == 0, done.stderr
     before, after = map(json.loads, done.stdout.splitlines())

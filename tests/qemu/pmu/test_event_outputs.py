@@ -122,7 +122,7 @@ def metrics(text, folders):
 @pytest.fixture(scope="module")
 def kernel():
     """Perf's own events and their generator."""
-    subprocess.run([harness.ROOT / "tools/kernel-events"], check=True)
+    subprocess.run([harness.ROOT / "tools/fetch/kernel-events"], check=True)
 
 
 def test_perfs_generator_takes_kunminghu(kernel, tmp_path):

@@ -81,8 +81,9 @@ def test_with_looks(storm):
 
 @pytest.mark.long
 def test_the_table():
-    """Of docs/partitioning.md is today's; tools/interference-table writes it."""
+    """Of docs/partitioning.md is today's; tools/pages/interference-table writes it."""
     page = (harness.ROOT / "docs/partitioning.md").read_text(encoding="utf-8")
-    (found,) = re.findall(r"<!-- Made by tools/interference-table. -->\n(.*?)\n\n", page, re.S)
+    (found,) = re.findall(r"<!-- Made by tools/pages/interference-table. -->\n(.*?)\n\n",
+                          page, re.S)
     assert found + "\n" == table()
     assert len(found.splitlines()) == 2 + 1 + len(STORMS) and len(PLACES) == 5

@@ -14,7 +14,7 @@ import pytest
 import harness
 import plain
 
-sys.path.insert(0, str(harness.ROOT / "tools"))
+sys.path.insert(0, str(harness.ROOT / "tools/lib"))
 from benchlib import (answers, compare, conclusions, derive, guests, html,
                       machine, runs, spread, table)
 

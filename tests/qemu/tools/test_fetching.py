@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/apt-private and tools/guest-parts, with nothing fetched: what they believe, and what they
-keep. test_mirror.py has them fetch."""
+"""tools/fetch/apt-private and tools/fetch/guest-parts, with nothing fetched: what they believe, and
+what they keep. test_mirror.py has them fetch."""
 
 import importlib.machinery
 import importlib.util
@@ -25,9 +25,10 @@ def test_the_machine_cannot_switch_signatures_off(tmp_path):
         folder.mkdir()
     (tools / "apt-get").write_text("#!/bin/sh\n", encoding="ascii")
     (tools / "apt-get").chmod(0o755)
-    subprocess.run([harness.ROOT / "tools/apt-private", made, "riscv64", "trixie"], check=True,
-                   env={**os.environ, "PATH": f"{tools}:{os.environ['PATH']}",
-                        "TALLY_MIRROR": "file:/nowhere"})
+    subprocess.run([harness.ROOT / "tools/fetch/apt-private", made, "riscv64", "trixie"],
+                   check=True, env={
+                       **os.environ, "PATH": f"{tools}:{os.environ['PATH']}",
+                       "TALLY_MIRROR": "file:/nowhere"})
     (parts / "99own").write_text(
         "".join(f'{option} "true";\n' for option in SAFE) +
         'Dir::Etc::sourcelist "/own/list"; Dir::State::lists "/own/lists"; '
@@ -48,10 +49,10 @@ def test_the_machine_cannot_switch_signatures_off(tmp_path):
 
 @pytest.fixture
 def parts(tmp_path, monkeypatch):
-    """tools/guest-parts as a module that works in another folder and asks nobody."""
+    """tools/fetch/guest-parts as a module that works in another folder and asks nobody."""
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     loader = importlib.machinery.SourceFileLoader(
-        "guest_parts", str(harness.ROOT / "tools/guest-parts"))
+        "guest_parts", str(harness.ROOT / "tools/fetch/guest-parts"))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("guest_parts", loader))
     loader.exec_module(module)
     for name, folder in (("OUT", ""), ("APT", "apt"), ("DEBS", "deb"), ("TREES", "unpacked")):

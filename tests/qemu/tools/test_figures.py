@@ -12,7 +12,7 @@ import pytest
 import harness
 from pages import text_of
 
-TOOL = harness.ROOT / "tools/figures"
+TOOL = harness.ROOT / "tools/pages/figures"
 TRAP_PATH = "docs/trap-path.md"
 
 
@@ -37,12 +37,12 @@ def copy(tmp_path):
 
 def test_another_figure_is_noticed(copy):
     """In the record, where it shows on each page that has it, and on a page."""
-    tool, page, record = (copy / name for name in ("tools/figures", TRAP_PATH,
+    tool, page, record = (copy / name for name in ("tools/pages/figures", TRAP_PATH,
                                                    "tests/bench/calls.json"))
     calls = json.loads(record.read_text(encoding="ascii"))
     calls["base"]["ssccfg"] += 1
     record.write_text(json.dumps(calls), encoding="ascii")
-    words = "other figures than in tests/bench; tools/figures writes them\n"
+    words = "other figures than in tests/bench; tools/pages/figures writes them\n"
     assert check(tool) == (1, f"README.md, docs/evaluation.md, {TRAP_PATH}: {words}")
     subprocess.run([tool], check=True)
     assert check(tool) == (0, "")

@@ -10,7 +10,7 @@ import pytest
 import bare_guests
 import harness
 
-TOOL = harness.ROOT / "tools" / "footprint"
+TOOL = harness.ROOT / "tools/make/footprint"
 KIB = 1024
 LAST_WORDS = 8  # KiB of a VM, for what it printed before it failed; not among what is for a VM
 TABLES = re.compile(r"tables: (\d+) KiB, at most (\d+) of them for a VM")

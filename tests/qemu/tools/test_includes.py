@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/check-includes and tools/check-calls: what does not belong is named."""
+"""tools/check/includes and tools/check/calls: what does not belong is named."""
 
 import os
 import shutil
@@ -10,24 +10,23 @@ import pytest
 import harness
 
 CROSS = os.environ.get("CROSS_COMPILE", "riscv64-linux-gnu-")
-TOOLS = ("check-includes", "check-calls", "checklib")
+TOOLS = ("tools/check/includes", "tools/check/calls", "tools/check/rooms.py")
 
 
 def written(top, files):
     """A tree of {path: text} with the tools in it."""
-    (top / "tools").mkdir()
+    (top / "tools/check").mkdir(parents=True)
     for name in TOOLS:
-        where = harness.ROOT / "tools" / name
-        (shutil.copytree if where.is_dir() else shutil.copy)(where, top / "tools" / name)
+        shutil.copy(harness.ROOT / name, top / name)
     for path, text in files.items():
         (top / path).parent.mkdir(parents=True, exist_ok=True)
         (top / path).write_text(text, encoding="ascii")
 
 
 def check(top, files):
-    """Exit status and lines of check-includes."""
+    """Exit status and lines of tools/check/includes."""
     written(top, files)
-    done = subprocess.run([top / "tools/check-includes"], capture_output=True, text=True,
+    done = subprocess.run([top / "tools/check/includes"], capture_output=True, text=True,
                           check=False)
     return done.returncode, done.stdout.splitlines()
 
@@ -77,14 +76,14 @@ def test_what_is_closed(tmp_path):
 
 
 def calls(top, files):
-    """Exit status and lines of check-calls for these objects, without the rows of CIRCLES."""
+    """Exit status and lines of tools/check/calls for these objects, without the rows of CIRCLES."""
     ports = {path: harness.ROOT.joinpath(path).read_text(encoding="utf-8")
              for path in ("vpmu/port.h", "arch/riscv/hart/port.h", "arch/riscv/hart/entry.h",
                           "core/console/port.h",
                           "core/vcpu/terminal_port.h", "core/watch/port.h", "core/pmu/port.h",
                           "core/sched/port.h", "core/panic.h")}
     written(top, ports | files)
-    tool = top / "tools/check-calls"
+    tool = top / "tools/check/calls"
     text = tool.read_text(encoding="utf-8")
     tool.write_text(text.split("CIRCLES = {")[0] + "CIRCLES = {" + text[text.index("}\n"):],
                     encoding="utf-8")
@@ -127,6 +126,6 @@ def test_circles_of_calls(tmp_path):
 
 
 def test_this_tree():
-    done = subprocess.run([harness.ROOT / "tools/check-includes"], capture_output=True, text=True,
+    done = subprocess.run([harness.ROOT / "tools/check/includes"], capture_output=True, text=True,
                           check=False)
     assert (done.returncode, done.stdout) == (0, "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/check-links: what leads nowhere is named, by its line; what leads somewhere is not."""
+"""tools/check/links: what leads nowhere is named, by its line; what leads somewhere is not."""
 
 import subprocess
 
@@ -23,7 +23,7 @@ PAGE = """# A page
 
 
 def check(*files):
-    return subprocess.run([harness.ROOT / "tools/check-links", *files], capture_output=True,
+    return subprocess.run([harness.ROOT / "tools/check/links", *files], capture_output=True,
                           text=True, check=False)
 
 

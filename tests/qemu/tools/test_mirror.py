@@ -92,8 +92,9 @@ def test_an_index_that_fits(top, mirror, command):
 
 
 @pytest.mark.parametrize("command, package", [
-    ("guest-parts linux", "linux-image-" + packages.NEWER),
-    ("peer-kernel", "linux-binary-" + packages.NEWER), ("kernel-events", "linux-source-99.3")])
+    ("fetch/guest-parts linux", "linux-image-" + packages.NEWER),
+    ("fetch/peer-kernel", "linux-binary-" + packages.NEWER),
+    ("fetch/kernel-events", "linux-source-99.3")])
 def test_a_kernel_newer_than_any(top, mirror, command, package):
     suites, fill, *_ = TOOLS[command]
     fill(mirror, True)
@@ -115,7 +116,7 @@ def test_a_release_s_backports(top, mirror):
     mirror.publish("trixie")
     packages.qemu(mirror, True)
     mirror.publish("trixie-backports", without=["libc6"])
-    command = "peer-platform qemu trixie-backports"
+    command = "fetch/peer-platform qemu trixie-backports"
     done = run(top, mirror, command)
     assert done.returncode == 0, done.stderr
     folder = top / "build/platform/qemu-trixie-backports"
@@ -151,9 +152,11 @@ def test_a_package_that_no_index_names(top, mirror, command):
     gone = fill(mirror, False)
     mirror.publish(*suites, without=[gone])
     ends_in_words(run(top, mirror, command), top, command, {
-        "guest-parts linux": r"has no package linux-perf for riscv64$",
-        "peer-platform qemu sid": "no package that qemu-system-riscv depends on has libc.so.6$",
-        "peer-platform herd sid": "no package that herdtools7 depends on has libc.so.6$",
+        "fetch/guest-parts linux": r"has no package linux-perf for riscv64$",
+        "fetch/peer-platform qemu sid":
+            "no package that qemu-system-riscv depends on has libc.so.6$",
+        "fetch/peer-platform herd sid":
+            "no package that herdtools7 depends on has libc.so.6$",
         DISK: "mmdebstrap failed: Unable to correct problems",
     }.get(command, rf"has no package {re.escape(gone)} for \w+$"))
 
@@ -161,15 +164,15 @@ def test_a_package_that_no_index_names(top, mirror, command):
 @every_tool
 @pytest.mark.parametrize("known", [False, True])
 def test_an_index_between_two_signatures(top, mirror, command, known):
-    """The signature is the next one's already. known: tools/signed-indexes.txt has the hash of the
-    index, for the first suite that a tool looks into."""
+    """The signature is the next one's already. known: tools/fetch/signed-indexes.txt has the hash
+    of the index, for the first suite that a tool looks into."""
     suites, fill, *_ = TOOLS[command]
     fill(mirror, False)
     mirror.publish(*suites)
     mirror.tear(*suites)
     arch = packages.host()[0] if "platform" in command else "riscv64"
     digest = hashlib.sha256(mirror.index(suites[0], arch).read_bytes()).hexdigest()
-    (top / "tools/signed-indexes.txt").write_text(
+    (top / "tools/fetch/signed-indexes.txt").write_text(
         f"{suites[0]} {arch} {digest if known else digest[::-1]} 13.0\n", encoding="ascii")
     done = run(top, mirror, command)
     if known:
@@ -197,8 +200,8 @@ def test_a_disk_of_either_index(top, mirror, key, known):
     if known:
         mirror.tear("trixie")
         digest = hashlib.sha256(mirror.index("trixie").read_bytes()).hexdigest()
-        (top / "tools/signed-indexes.txt").write_text(f"trixie riscv64 {digest} 13.0\n",
-                                                      encoding="ascii")
+        (top / "tools/fetch/signed-indexes.txt").write_text(f"trixie riscv64 {digest} 13.0\n",
+                                                            encoding="ascii")
     ends_well(run(top, mirror, DISK), top, DISK)
     assert bool(list((top / "build/debian/apt/lists").glob("*_InRelease"))) != known
     disk = top / "build/debian/disk.ext4"
@@ -215,7 +218,7 @@ def test_a_keyring_of_somebody_else(top, mirror):
     """A signature by another key is none; a keyring alone, or one that is not there, is no use."""
     packages.guest_fdt(mirror, False)
     mirror.publish("trixie")
-    command = "guest-parts fdt"
+    command = "fetch/guest-parts fdt"
     for more, words in (
             ({"TALLY_KEYRING": ""}, "cannot fetch and verify the package index of .*GPG error"),
             ({"TALLY_KEYRING": "/nowhere"}, "^apt-private: TALLY_KEYRING: /nowhere is no file"),

@@ -176,8 +176,9 @@ def test_the_file():
 
 
 def tool():
-    """tools/peers as a module."""
-    loader = importlib.machinery.SourceFileLoader("tools_peers", str(harness.ROOT / "tools/peers"))
+    """tools/pages/peers as a module."""
+    loader = importlib.machinery.SourceFileLoader(
+        "tools_peers", str(harness.ROOT / "tools/pages/peers"))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("tools_peers", loader))
     loader.exec_module(module)
     return module

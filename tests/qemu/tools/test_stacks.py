@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/check-stack on small programs: what it computes, and each thing that it refuses."""
+"""tools/check/stack on small programs: what it computes, and each thing that it refuses."""
 
 import json
 import subprocess
@@ -36,7 +36,7 @@ def check(folder, text, table=TABLE, options=()):
                     "-Wl,--build-id=none", "-fcallgraph-info=su", "-dumpdir", f"{folder}/", source,
                     "-o", folder / "program"], check=True)
     (ci,) = folder.glob("*.ci")
-    return subprocess.run([harness.ROOT / "tools/check-stack", CROSS, folder / "program", ci,
+    return subprocess.run([harness.ROOT / "tools/check/stack", CROSS, folder / "program", ci,
                            folder / "offsets.h", "--table", folder / "table.toml", *options],
                           capture_output=True, text=True, check=False)
 
@@ -67,13 +67,14 @@ def test_too_deep(tmp_path):
 NOINLINE void a(void) { FRAME(800); }
 NOINLINE void b(void) { FRAME(800); a(); }
 void _start(void) { FRAME(512); b(); for (;;); }""")
-    assert refused(done) == ("check-stack: _start: 2160 bytes, and its stack has 2048: "
+    assert refused(done) == ("tools/check/stack: _start: 2160 bytes, and its stack has 2048: "
                              "_start > b > a > sink")
 
 
 def test_a_frame_that_reaches_over_a_guard(tmp_path):
     done = check(tmp_path, "void _start(void) { FRAME(1024); for (;;); }")
-    assert refused(done) == "check-stack: _start: its frame of 1040 bytes could reach over a guard"
+    assert refused(done) == (
+        "tools/check/stack: _start: its frame of 1040 bytes could reach over a guard")
 
 
 @pytest.mark.parametrize("text, ring", [
@@ -82,7 +83,7 @@ def test_a_frame_that_reaches_over_a_guard(tmp_path):
      "NOINLINE void b(int n) { FRAME(16); if (n) a(n); sink(array); }\n", "a, b")])
 def test_recursion(tmp_path, text, ring):
     done = check(tmp_path, text + "void _start(void) { a(5); for (;;); }")
-    assert refused(done) == f"check-stack: recursion: {ring}"
+    assert refused(done) == f"tools/check/stack: recursion: {ring}"
 
 
 def test_recursion_by_a_pointer(tmp_path):
@@ -91,12 +92,12 @@ void (*volatile next)(void);
 NOINLINE void a(void) { FRAME(16); next(); sink(array); }
 void _start(void) { next = a; a(); for (;;); }""",
                  TABLE + f'[[pointer]]\nin = "{tmp_path}/program.c"\ntext = "next()"\nto = ["a"]\n')
-    assert refused(done) == "check-stack: recursion: a"
+    assert refused(done) == "tools/check/stack: recursion: a"
 
 
 def test_a_frame_of_variable_size(tmp_path):
     done = check(tmp_path, "void _start(void) { for (int n = 0;; n++) { FRAME(n + 1); } }")
-    assert refused(done) == "check-stack: _start: the size of its frame is dynamic"
+    assert refused(done) == "tools/check/stack: _start: the size of its frame is dynamic"
 
 
 CALLS = """
@@ -127,7 +128,7 @@ def test_pointers(tmp_path):
     ((("next", ["a", "b"]), ("no such", ["a"])), "no such call through a pointer: no such")])
 def test_pointers_that_are_not_as_the_table_says(tmp_path, pairs, why):
     line = refused(check(tmp_path, CALLS, rows(tmp_path, *pairs)))
-    assert line.replace(f"{tmp_path}/program.c: ", "") == f"check-stack: {why}"
+    assert line.replace(f"{tmp_path}/program.c: ", "") == f"tools/check/stack: {why}"
 
 
 def test_tally_itself():

@@ -9,7 +9,8 @@ import pytest
 
 import harness
 
-TOOLS = sorted(path.name for path in (harness.ROOT / "tools").iterdir()
+TOOLS = sorted(str(path.relative_to(harness.ROOT / "tools"))
+               for path in (harness.ROOT / "tools").rglob("*")
                if path.is_file() and os.access(path, os.X_OK))
 
 

@@ -90,7 +90,7 @@ def test_a_group_ends_with_all_that_it_started(tmp_path):
     """As tools/test-long runs its parts. In a process of its own, whose main thread is its own."""
     program = f"sleep 100000 & echo $! >{tmp_path}/part; mv {tmp_path}/part {tmp_path}/pid; wait"
     with subprocess.Popen([sys.executable, "-c", GROUP, program], stderr=subprocess.PIPE, text=True,
-                          env={**os.environ, "PYTHONPATH": str(harness.ROOT / "tools"),
+                          env={**os.environ, "PYTHONPATH": str(harness.ROOT / "tools/lib"),
                                "PYTHONDONTWRITEBYTECODE": "1"}) as process:
         wait_for((tmp_path / "pid").exists)
         process.send_signal(signal.SIGINT)

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Samples as the microvisor notes them (core/watch/samples.h), and the file of `perf-vms record`
+(docs/samples.md)."""
+import base64
+import json
+import re
+import struct
+
+from tallylib import printable, progress
+
+HEAD_WORDS = 6
+USER, MASKED, CUT = 1, 2, 4
+# What is no sample is of a trace (tools/lib/tracelib/records.py).
+NO_SAMPLE = 1 << 31
+LEAST_WORDS = 2
+VERSION = 1
+
+
+class BadSamples(Exception):
+    """What came is not what the microvisor notes."""
+
+
+class Sample:
+    """One of a vcpu. ticks: of the machine's time; events: how many it stands for; number: which of
+    its observation's on this vcpu it is, from 1 on."""
+
+    def __init__(self, hart, words):
+        head, self.ticks, self.pc, self.satp, self.events, self.number = words[:HEAD_WORDS]
+        self.hart = hart
+        self.observation = head >> 32
+        self.flags = head >> 24 & 0xff
+        self.vcpu = head >> 16 & 0xff
+        self.chain = words[HEAD_WORDS:]
+
+    def mode(self):
+        return "user" if self.flags & USER else "kernel"
+
+
+class Decoder:
+    """Lines of `samples` in the order in which they come; a sample may be in two of them."""
+
+    def __init__(self):
+        self.left = {}  # {hart: words of a sample that has not come as a whole}
+
+    def line(self, text):
+        """[Sample]"""
+        return [Sample(hart, words) for hart, words in self.records(text)
+                if not words[0] & NO_SAMPLE]
+
+    def records(self, text):
+        """All that is complete now: [(hart, words)]."""
+        hart, _, words = text.partition(" ")
+        try:
+            data = base64.b64decode(words, validate=True)
+            left = self.left.setdefault(int(hart), [])
+            left += struct.unpack(f"<{len(data) // 8}Q", data)
+        except (ValueError, struct.error) as error:
+            raise BadSamples(f"no words of a ring: {text}") from error
+        found = []
+        while left and len(left) >= left[0] & 0xff:
+            length = left[0] & 0xff
+            if length < (LEAST_WORDS if left[0] & NO_SAMPLE else HEAD_WORDS):
+                raise BadSamples(f"a sample of {length} words")
+            found.append((int(hart), left[:length]))
+            del left[:length]
+        return found
+
+
+class Merged:
+    """What all harts have noted, in the order of time. A batch has all that was noted when it was
+    asked for, so what is older than the newest of the batch before is complete. `time` tells when
+    one was; those of a hart with the same time keep their order."""
+
+    def __init__(self, time):
+        self.time = time
+        self.waiting = []
+        self.newest = 0
+
+    def add(self, batch):
+        """Returns those whose time has come."""
+        complete, self.newest = self.newest, max([self.newest] + [*map(self.time, batch)])
+        self.waiting += batch
+        self.waiting.sort(key=self.time)
+        n = sum(self.time(one) <= complete for one in self.waiting)
+        ready, self.waiting = self.waiting[:n], self.waiting[n:]
+        return ready
+
+    def rest(self):
+        ready, self.waiting = self.waiting, []
+        return ready
+
+
+class Writer:
+    """Writes a file of samples, one JSON object a line."""
+
+    def __init__(self, out):
+        self.out = out
+
+    def flush(self):
+        self.out.flush()
+
+    def put(self, **fields):
+        self.out.write(json.dumps(fields) + "\n")
+
+
+PERIOD = re.compile(r"[0-9]{1,19}(hz)?")
+# What objects have, and of which type; `ip`, `satp` and `callchain` are checked as addresses.
+WHOSE = {"vm": str, "vcpu": int, "event": str}
+FIELDS = {
+    "sample": {**WHOSE, "timestamp": int, "hart": int, "period": int, "mode": str, "ip": str,
+               "satp": str},
+    "lost": {**WHOSE, "timestamp": int, "lost": int},
+    "exits": {**WHOSE, "cause": str, "what": str, "instructions": int},
+    "end": WHOSE}
+LIMITS = {"vcpu": 1 << 8, "hart": 1 << 32}  # of the others: 1 << 64
+
+
+ADDRESS = re.compile("0x[0-9a-f]{1,16}")
+
+
+def are_addresses(words, known):
+    """known: of them those that were asked for before."""
+    if not known.issuperset(words):
+        if not all(isinstance(word, str) and ADDRESS.fullmatch(word) for word in words):
+            return False
+        known.update(words)
+    return True
+
+
+def is_right(o, head, known):
+    """Whether this is an object behind the first one. May raise what each() knows."""
+    fields = FIELDS[o["type"]]
+    numbers = [(o[name], LIMITS.get(name, 1 << 64)) for name, kind in fields.items()
+               if kind is int] + [(o.get("lost", 0), 1 << 64)]
+    chain = o.get("callchain", [])
+    return all(isinstance(o[name], kind) for name, kind in fields.items()) and \
+        all(0 <= number < limit for number, limit in numbers) and \
+        o["vm"] in head["vms"] and o["event"] in head["events"] and \
+        (o["type"] != "sample" or o["mode"] in ("kernel", "user") and isinstance(chain, list) and
+         are_addresses((o["ip"], o["satp"], *chain), known))
+
+
+def is_head(o):
+    return o["tally-samples"] == VERSION and PERIOD.fullmatch(o["period"]) is not None and all(
+        isinstance(o[name], list) and all(isinstance(text, str) for text in o[name])
+        for name in ("vms", "events"))
+
+
+def each(lines):
+    """The objects of a file of samples, one after the other. Raises BadSamples if it is none."""
+    head, known = None, set()
+    for n, line in enumerate(lines, 1):
+        ours = head is not None
+        try:
+            o = printable.loads(line, printable.words)
+            ours = ours or o["tally-samples"] == VERSION
+            right = is_right(o, head, known) if head else is_head(o)
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            right = False
+        if not right and ours:
+            raise BadSamples(f"line {n} is no line of a file of samples: {line[:60]!r}")
+        if not right:
+            break
+        head = head or o
+        yield o
+    if head is None:
+        raise BadSamples("is no file of perf-vms record")
+
+
+def read(lines):
+    """All of them."""
+    return list(each(lines))
+
+
+def load(path):
+    """The same of a file, whatever is in it, with all that objects have to have."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        try:
+            return read(progress.lines(file))
+        except BadSamples as error:
+            raise BadSamples(f"{path}: {error}") from error

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/vm_check/text.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* From here on a hart's id is shown as device trees have it, too. */
+#define CLUSTER_ID 0x100U
+
+const char *id_text(uint64_t id, char text[ID_BYTES])
+{
+	if (id < CLUSTER_ID)
+		snprintf(text, ID_BYTES, "%" PRIu64, id);
+	else
+		snprintf(text, ID_BYTES, "%" PRIu64 " (0x%" PRIx64 ")", id, id);
+	return text;
+}
+
+const char *range_end(uint64_t first, uint64_t last)
+{
+	return last == first ? NULL : last == first + 1 ? ", " : " to ";
+}
+
+/* Of bit i, or of hart i. */
+static uint32_t number(const struct vm_harts *harts, uint32_t i)
+{
+	return harts ? harts->ids[i] : i;
+}
+
+static const char *list(const struct vm_harts *harts, uint64_t mask)
+{
+	static char text[(ID_BYTES + 4) * 64];
+	char id[ID_BYTES];
+	size_t n = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0, last; i < 64; i = last + 1) {
+		const char *end;
+
+		last = i;
+		if (!(mask >> i & 1))
+			continue;
+		while (last < 63 && (mask >> (last + 1) & 1) &&
+		       number(harts, last + 1) == number(harts, last) + 1)
+			last++;
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", n ? ", " : "",
+		                      id_text(number(harts, i), id));
+		end = range_end(number(harts, i), number(harts, last));
+		if (end)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", end,
+			                      id_text(number(harts, last), id));
+	}
+	return text;
+}
+
+static const char *json_list(const struct vm_harts *harts, uint64_t mask)
+{
+	static char text[12 * 64];
+	size_t n = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0; i < 64; i++) {
+		if (mask >> i & 1)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%" PRIu32,
+			                      n ? "," : "", number(harts, i));
+	}
+	return text;
+}
+
+const char *set_list(uint64_t mask, bool json)
+{
+	return json ? json_list(NULL, mask) : list(NULL, mask);
+}
+
+const char *hart_list(const struct vm_harts *harts, uint64_t mask, bool json)
+{
+	return json ? json_list(harts, mask) : list(harts, mask);
+}

@@ -118,7 +118,8 @@ void vpmu_apply_all(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t rea
 			vpmu_stop(v, stops);
 		/* A counter that counts HS may have wrapped meanwhile; then the loop is repeated.
 		 * Each repetition takes another counter that wraps, so their number is bounded. */
-		hctrs = v->needs_slow_path && starts != 0 ? vpmu_slow_path_starts(v, starts) : 0;
+		hctrs =
+		    v->needs_slow_path && starts != 0 ? vpmu_slow_path_before_start(v, starts) : 0;
 		for_each_bit (i, starts) {
 			uint64_t users = v->hctr[i].users & v->running;
 

@@ -26,7 +26,7 @@ static hctr_t find_hctr(const struct vpmu *v, const struct hw_event *event, uint
 	for_each_bit (i, allowed) {
 		hctr_t hctr = {i};
 
-		if ((v->hctr[i].users & ~(dropped | VPMU_NOT_THE_GUESTS)) == 0)
+		if ((v->hctr[i].users & ~(dropped | VPMU_HOST_USERS)) == 0)
 			free |= bit64(i);
 		else if (hw_event_equal(&v->event[i], event) &&
 		         (vpmu_shown_hctrs(v) & bit64(i)) == 0)

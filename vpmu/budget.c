@@ -39,7 +39,7 @@ int64_t vpmu_budget_set(struct vpmu *v, bool resident, int64_t left)
 {
 	uint64_t bit = bit64(VPMU_BUDGET);
 	hctr_t hctr = budgets_hctr(v);
-	uint64_t flagged = vpmu_users_change(v, resident, hctr);
+	uint64_t flagged = vpmu_users_change_begin(v, resident, hctr);
 	int64_t before = vpmu_budget_left(v);
 
 	v->lost &= ~bit;
@@ -51,6 +51,6 @@ int64_t vpmu_budget_set(struct vpmu *v, bool resident, int64_t left)
 		v->near |= bit;
 	else
 		v->near &= ~bit;
-	vpmu_users_changed(v, resident, hctr, flagged);
+	vpmu_users_change_end(v, resident, hctr, flagged);
 	return before;
 }

@@ -47,9 +47,9 @@ struct sbi_ret vpmu_config_movable(struct vpmu *v, uint64_t set, unsigned long c
 	return ret;
 }
 
-struct sbi_ret vpmu_config_goes_on(struct vpmu *v, unsigned long counter_idx_base,
-                                   unsigned long counter_idx_mask, unsigned long config_flags,
-                                   unsigned long event_idx, uint64_t event_data)
+struct sbi_ret vpmu_config_continue(struct vpmu *v, unsigned long counter_idx_base,
+                                    unsigned long counter_idx_mask, unsigned long config_flags,
+                                    unsigned long event_idx, uint64_t event_data)
 {
 	uint64_t set;
 

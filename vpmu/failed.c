@@ -6,7 +6,7 @@
  */
 #include "vpmu/hctr.h"
 
-void vpmu_failed(struct vpmu *v, uint64_t hctrs)
+void vpmu_handle_failed(struct vpmu *v, uint64_t hctrs)
 {
 	uint64_t active = v->active & hctrs;
 	uint64_t lost;
@@ -18,7 +18,7 @@ void vpmu_failed(struct vpmu *v, uint64_t hctrs)
 	for_each_bit (i, hctrs) {
 		/* The contents of the hctr cannot be used again. */
 		vpmu_evict(v, (hctr_t){i});
-		vpmu_unshown(v, (hctr_t){i});
+		vpmu_stop_showing(v, (hctr_t){i});
 	}
 	for_each_bit (i, active) {
 		lost = v->hctr[i].users & v->running;

@@ -83,7 +83,7 @@ static bool has_polled_near(const struct vpmu *v)
 	return false;
 }
 
-void vpmu_slow_path_stopped(struct vpmu *v, uint64_t hctrs)
+void vpmu_slow_path_after_stop(struct vpmu *v, uint64_t hctrs)
 {
 	if (v->policy.count_hs)
 		v->in_step &= ~(hctrs & ~v->running);
@@ -92,7 +92,7 @@ void vpmu_slow_path_stopped(struct vpmu *v, uint64_t hctrs)
 	                     vpmu_is_used(v, (hctr_t){HCTR_INSTRET}) || has_polled_near(v);
 }
 
-uint64_t vpmu_slow_path_starts(struct vpmu *v, uint64_t hctrs)
+uint64_t vpmu_slow_path_before_start(struct vpmu *v, uint64_t hctrs)
 {
 	uint64_t fixed = hctrs & HCTRS_FIXED;
 	uint32_t i;

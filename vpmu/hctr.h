@@ -37,14 +37,14 @@ uint64_t vpmu_end_observers(struct vpmu *v, hctr_t hctr);
 
 /* A running observer that samples has wrapped: begins its next period. The hctr must be applied
  * afterwards. */
-void vpmu_sampled(struct vpmu *v, hctr_t hctr, uint32_t idx);
+void vpmu_begin_period(struct vpmu *v, hctr_t hctr, uint32_t idx);
 
 /* The armed hctr has overflowed. If an observer is its only user, does the same in fewer
  * instructions, starts the hctr again and returns true. Otherwise returns false. */
-bool vpmu_sampled_alone(struct vpmu *v, hctr_t hctr);
+bool vpmu_begin_period_fast(struct vpmu *v, hctr_t hctr);
 
 /* Does the same as vpmu_end_observers(), but is never inlined. */
-uint64_t vpmu_end_observers_again(struct vpmu *v, hctr_t hctr);
+uint64_t vpmu_end_observers_noinline(struct vpmu *v, hctr_t hctr);
 
 /*
  * Called before and after an observer or the budget begins or ends to use an hctr. The first reads
@@ -52,8 +52,8 @@ uint64_t vpmu_end_observers_again(struct vpmu *v, hctr_t hctr);
  * vcpu comes back; `flagged` is the result of the first. `resident`: whether the vcpu is resident;
  * if not, it was last on this hart.
  */
-uint64_t vpmu_users_change(struct vpmu *v, bool resident, hctr_t hctr);
-void vpmu_users_changed(struct vpmu *v, bool resident, hctr_t hctr, uint64_t flagged);
+uint64_t vpmu_users_change_begin(struct vpmu *v, bool resident, hctr_t hctr);
+void vpmu_users_change_end(struct vpmu *v, bool resident, hctr_t hctr, uint64_t flagged);
 
 /* budget.c */
 
@@ -142,11 +142,11 @@ void vpmu_lose(struct vpmu *v, hctr_t hctr);
 
 /* fixed.c */
 
-/* For a vcpu with `needs_slow_path`: vpmu_slow_path_stopped() is called after these hctrs were
- * stopped, vpmu_slow_path_starts() before they are started. The latter returns hctrs that must be
- * applied as well. */
-void vpmu_slow_path_stopped(struct vpmu *v, uint64_t hctrs);
-uint64_t vpmu_slow_path_starts(struct vpmu *v, uint64_t hctrs);
+/* For a vcpu with `needs_slow_path`: vpmu_slow_path_after_stop() is called after these hctrs were
+ * stopped, vpmu_slow_path_before_start() before they are started. The latter returns hctrs that
+ * must be applied as well. */
+void vpmu_slow_path_after_stop(struct vpmu *v, uint64_t hctrs);
+uint64_t vpmu_slow_path_before_start(struct vpmu *v, uint64_t hctrs);
 
 /* vpmu_end_polling() ends polling when the vcpu leaves the hart or is reset. vpmu_resume_polling()
  * resumes it when the vcpu has come back. */
@@ -193,7 +193,7 @@ static inline void vpmu_stop(struct vpmu *v, uint64_t hctrs)
 	 * has the counter's value. It does not have it if the counter counts HS, or was given back
 	 * to HS. */
 	if (v->needs_slow_path)
-		vpmu_slow_path_stopped(v, hctrs);
+		vpmu_slow_path_after_stop(v, hctrs);
 }
 
 /* Updates whether WFI must trap, after the set of running counters has changed. */

@@ -27,7 +27,7 @@ static inline uint64_t vpmu_hw_lctrs(const struct vpmu *v)
 #define VPMU_SHOWABLE (~UINT64_C(7) & UINT32_MAX)
 
 /* Users of an hctr that are not the guest's. */
-#define VPMU_NOT_THE_GUESTS (VPMU_OBSERVER_LCTRS | VPMU_HS_USES)
+#define VPMU_HOST_USERS (VPMU_OBSERVER_LCTRS | VPMU_HS_USES)
 
 static inline uint64_t vpmu_fw_lctrs(const struct vpmu *v)
 {
@@ -260,7 +260,7 @@ uint64_t vpmu_not_showable(struct vpmu *v, uint64_t set);
 
 /* The hardware has refused the hctr. If it was to show OF = 1 of a stopped counter, that counter
  * becomes lost: the guest would see OF = 0, as if there had been no overflow. */
-void vpmu_unshown(struct vpmu *v, hctr_t hctr);
+void vpmu_stop_showing(struct vpmu *v, hctr_t hctr);
 
 /* start.c */
 

@@ -35,7 +35,7 @@ static bool find(const struct vpmu *v, const struct hw_event *event, uint64_t hc
 	return true;
 }
 
-uint64_t vpmu_users_change(struct vpmu *v, bool resident, hctr_t hctr)
+uint64_t vpmu_users_change_begin(struct vpmu *v, bool resident, hctr_t hctr)
 {
 	uint64_t flagged;
 
@@ -49,7 +49,7 @@ uint64_t vpmu_users_change(struct vpmu *v, bool resident, hctr_t hctr)
 	return flagged;
 }
 
-void vpmu_users_changed(struct vpmu *v, bool resident, hctr_t hctr, uint64_t flagged)
+void vpmu_users_change_end(struct vpmu *v, bool resident, hctr_t hctr, uint64_t flagged)
 {
 	uint64_t bit = bit64(hctr.idx);
 
@@ -84,9 +84,9 @@ enum vpmu_observe vpmu_observe(struct vpmu *v, bool resident, uint32_t n, uint32
 	if (period != 0 && is_silent(v, event.event_idx))
 		return VPMU_OBSERVE_SILENT;
 	if (!find(v, &event, hctrs, &hctr, &guests))
-		return guests ? VPMU_OBSERVE_GUESTS : VPMU_OBSERVE_OTHERS;
+		return guests ? VPMU_OBSERVE_GUEST_USES : VPMU_OBSERVE_OTHER_USES;
 
-	flagged = vpmu_users_change(v, resident, hctr);
+	flagged = vpmu_users_change_begin(v, resident, hctr);
 	h = &v->hctr[hctr.idx];
 	if (h->users == 0) {
 		v->owned &= ~bit64(hctr.idx);
@@ -105,8 +105,8 @@ enum vpmu_observe vpmu_observe(struct vpmu *v, bool resident, uint32_t n, uint32
 	v->running |= bit;
 	if (period != 0)
 		v->near |= bit;
-	vpmu_users_changed(v, resident, hctr, flagged);
-	return VPMU_OBSERVES;
+	vpmu_users_change_end(v, resident, hctr, flagged);
+	return VPMU_OBSERVE_OK;
 }
 
 /* Ends an observer that was running on this hctr, or was lost. */
@@ -130,12 +130,12 @@ void vpmu_unobserve(struct vpmu *v, bool resident, uint32_t n)
 
 	if ((v->configured & bit64(idx)) == 0)
 		return;
-	flagged = vpmu_users_change(v, resident, hctr);
+	flagged = vpmu_users_change_begin(v, resident, hctr);
 	end(v, idx, hctr);
-	vpmu_users_changed(v, resident, hctr, flagged);
+	vpmu_users_change_end(v, resident, hctr, flagged);
 }
 
-bool vpmu_observed(const struct vpmu *v, uint32_t n, uint64_t *value, bool *shared)
+bool vpmu_observer_read(const struct vpmu *v, uint32_t n, uint64_t *value, bool *shared)
 {
 	const struct vpmu_counter *c = &v->counter[VPMU_OBSERVER(n)];
 	hctr_t hctr = {c->hctr};
@@ -160,7 +160,7 @@ static uint64_t periods_missed(uint64_t beyond, uint64_t period)
 	return beyond < period || period == 0 ? 0 : beyond / period;
 }
 
-void vpmu_sampled(struct vpmu *v, hctr_t hctr, uint32_t idx)
+void vpmu_begin_period(struct vpmu *v, hctr_t hctr, uint32_t idx)
 {
 	struct vpmu_counter *c = &v->counter[idx];
 	uint32_t n = idx - VPMU_OBSERVER(0);
@@ -170,7 +170,7 @@ void vpmu_sampled(struct vpmu *v, hctr_t hctr, uint32_t idx)
 	 * value is still the highest one. */
 	uint64_t beyond = value <= v->value_mask / 2 ? value : 0;
 	uint64_t missed = periods_missed(beyond, period);
-	uint64_t next = vpmu_port_sampled(n, period, missed);
+	uint64_t next = vpmu_port_sample(n, period, missed);
 	uint64_t back;
 
 	/* The next period would be over already. */
@@ -182,7 +182,7 @@ void vpmu_sampled(struct vpmu *v, hctr_t hctr, uint32_t idx)
 	v->set_back[n] += back;
 }
 
-bool vpmu_sampled_alone(struct vpmu *v, hctr_t hctr)
+bool vpmu_begin_period_fast(struct vpmu *v, hctr_t hctr)
 {
 	struct vpmu_hctr *h = &v->hctr[hctr.idx];
 	uint64_t bit = bit64(hctr.idx);
@@ -193,7 +193,7 @@ bool vpmu_sampled_alone(struct vpmu *v, hctr_t hctr)
 		return false;
 	idx = only_bit(users);
 	h->count = vpmu_count(v, hctr);
-	vpmu_sampled(v, hctr, idx);
+	vpmu_begin_period(v, hctr, idx);
 	h->count = (h->count + v->counter[idx].offset) & v->value_mask;
 	v->counter[idx].offset = 0;
 	vpmu_port_stop(bit);
@@ -217,7 +217,7 @@ static inline __attribute__((always_inline)) uint64_t end_observers(struct vpmu 
 		if ((v->running & bit64(i)) != 0)
 			value = v->hctr[hctr.idx].count + v->counter[i].offset;
 		end(v, i, hctr);
-		vpmu_port_unobserved(n, (value + v->set_back[n]) & v->value_mask);
+		vpmu_port_observer_lost(n, (value + v->set_back[n]) & v->value_mask);
 	}
 	vpmu_note_solo(v, hctr);
 	return v->active & bit64(hctr.idx);
@@ -228,7 +228,7 @@ uint64_t vpmu_end_observers(struct vpmu *v, hctr_t hctr)
 	return end_observers(v, hctr);
 }
 
-__attribute__((noinline)) uint64_t vpmu_end_observers_again(struct vpmu *v, hctr_t hctr)
+__attribute__((noinline)) uint64_t vpmu_end_observers_noinline(struct vpmu *v, hctr_t hctr)
 {
 	return end_observers(v, hctr);
 }

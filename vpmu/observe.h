@@ -7,7 +7,7 @@
  * may cost more: if a counter of the guest shares an hctr, or shared it when it was stopped, its
  * reads may need exits.
  *
- * An observer may sample: vpmu_port_sampled() is called after each period of events. Its counter is
+ * An observer may sample: vpmu_port_sample() is called after each period of events. Its counter is
  * then always near its wrap: at the end of each period, the next period is subtracted from its
  * value.
  *
@@ -19,12 +19,12 @@
 #include "vpmu/vpmu.h"
 
 enum vpmu_observe {
-	VPMU_OBSERVES,
+	VPMU_OBSERVE_OK,
 	/* No counter can count it, or none counts it correctly for this VM. */
 	VPMU_OBSERVE_NO_EVENT,
-	VPMU_OBSERVE_GUESTS, /* the guest counts another event on the counter */
-	VPMU_OBSERVE_OTHERS, /* another observer counts another event on the counter */
-	VPMU_OBSERVE_SILENT, /* the counter of that event raises no interrupt */
+	VPMU_OBSERVE_GUEST_USES, /* the guest counts another event on the counter */
+	VPMU_OBSERVE_OTHER_USES, /* another observer counts another event on the counter */
+	VPMU_OBSERVE_SILENT,     /* the counter of that event raises no interrupt */
 };
 
 /*
@@ -45,6 +45,6 @@ void vpmu_unobserve(struct vpmu *v, bool resident, uint32_t n);
  * refused the counter. This takes some 50 instructions; vpmu_describe() with VPMU_OBSERVER(n) tells
  * more.
  */
-bool vpmu_observed(const struct vpmu *v, uint32_t n, uint64_t *value, bool *shared);
+bool vpmu_observer_read(const struct vpmu *v, uint32_t n, uint64_t *value, bool *shared);
 
 #endif

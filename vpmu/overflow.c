@@ -32,7 +32,7 @@ static void wrapped(struct vpmu *v, hctr_t hctr, uint64_t lctrs)
 		if (v->counter[i].offset == 0)
 			v->armed &= ~bit64(hctr.idx);
 	for_each_bit (i, observers)
-		vpmu_sampled(v, hctr, i);
+		vpmu_begin_period(v, hctr, i);
 }
 
 bool vpmu_find_wraps(struct vpmu *v, hctr_t hctr, uint64_t before, uint64_t lctrs)
@@ -97,7 +97,8 @@ void vpmu_drop_pending(const struct vpmu *v)
 /* Not inlined, so that the overflow of solo counters needs no stack. */
 static __attribute__((noinline)) void overflow_any(struct vpmu *v, uint64_t flagged)
 {
-	if ((flagged & (flagged - 1)) == 0 && vpmu_sampled_alone(v, (hctr_t){only_bit(flagged)}))
+	if ((flagged & (flagged - 1)) == 0 &&
+	    vpmu_begin_period_fast(v, (hctr_t){only_bit(flagged)}))
 		return;
 	vpmu_give_overflows(v, flagged);
 	vpmu_apply(v, flagged, 0, 0);

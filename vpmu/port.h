@@ -17,11 +17,12 @@
  *   notices         for the vcpu's owner
  *
  * Only vpmu_port_prepare() returns whether the hardware refused. If the hardware refuses to set,
- * run or stop a counter, or to give a fixed one its filter, vpmu/ learns this by vpmu_failed(),
- * before the guest or another vcpu goes on. Until then such a counter may have any value.
+ * run or stop a counter, or to give a fixed one its filter, vpmu/ learns this by
+ * vpmu_handle_failed(), before the guest or another vcpu goes on. Until then such a counter may
+ * have any value.
  *
  * None of them calls vpmu/ (tools/check/includes checks this), except to take a counter from a
- * vcpu: vpmu_evict() tells the vcpu that loses it, and vpmu_evicted() the resident one, whose
+ * vcpu: vpmu_evict() tells the vcpu that loses it, and vpmu_finish_evict() the resident one, whose
  * running counters vpmu_active() has returned.
  */
 #ifndef VPMU_PORT_H
@@ -119,7 +120,7 @@ void vpmu_port_fixed_release(uint64_t hctr_mask);
  * Returns the hardware counters that can count the event, as a mask of hctr; 0 if there are none.
  * Constant for a hart. If the platform needs home counters, only one of them is programmable. The
  * event's fixed counter is included if filters work on it. For a raw event, hctrs that do not run
- * may be taken from any vcpu, including the resident one: vpmu_evict(), vpmu_evicted().
+ * may be taken from any vcpu, including the resident one: vpmu_evict(), vpmu_finish_evict().
  */
 uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data);
 
@@ -177,13 +178,13 @@ void vpmu_port_budget_lost(void);
 
 /* Observer n (observe.h) of the resident vcpu has ended with this value, because the guest needs
  * the counter. */
-void vpmu_port_unobserved(uint32_t n, uint64_t value);
+void vpmu_port_observer_lost(uint32_t n, uint64_t value);
 
 /*
  * A period of observer n of the resident vcpu is over, and `missed` more that were not noticed in
  * time. Returns the number of events of the next period: not 0, and less than a quarter of the
  * counters' range.
  */
-uint64_t vpmu_port_sampled(uint32_t n, uint64_t period, uint64_t missed);
+uint64_t vpmu_port_sample(uint32_t n, uint64_t period, uint64_t missed);
 
 #endif

@@ -90,7 +90,7 @@ uint64_t vpmu_retired_read(struct vpmu *v, uint64_t n, uint64_t reader, uint64_t
 		c->beside = others != 0 ? (uint8_t)lowest_bit(others) : c->hctr;
 		c->read_counts = (uint32_t)counts;
 		c->reader = (uint32_t)reader;
-		return vpmu_retired_noted(v, n, counts, value);
+		return vpmu_retired_cached(v, n, counts, value);
 	}
 	left = vpmu_step(v, counts);
 	*value = vpmu_running_value(v, n);

@@ -66,7 +66,7 @@ static inline uint64_t vpmu_both_go_ahead(struct vpmu *v, uint64_t one, uint64_t
 }
 
 /* Does the same to a set of one or two hctrs that is noted in step_hctr and step_beside. */
-static inline uint64_t vpmu_step_noted(struct vpmu *v, uint64_t counts)
+static inline uint64_t vpmu_step_cached(struct vpmu *v, uint64_t counts)
 {
 	uint64_t value;
 
@@ -88,7 +88,7 @@ static inline uint64_t vpmu_retired_fast(struct vpmu *v, bool user)
 {
 	uint64_t counts = v->active & (user ? v->retires[1] : v->retires[0]);
 
-	return counts != 0 && counts == v->step_counts ? vpmu_step_noted(v, counts) : counts;
+	return counts != 0 && counts == v->step_counts ? vpmu_step_cached(v, counts) : counts;
 }
 
 void vpmu_retired_slow(struct vpmu *v, uint64_t hctrs);
@@ -146,8 +146,8 @@ static inline uint64_t vpmu_vs_retires(const struct vpmu *v)
  * passed to vpmu_retired_read(). A caller that checked then whether this reader may read the
  * counter need not check again.
  */
-static inline bool vpmu_read_noted(const struct vpmu *v, uint64_t n, uint64_t reader,
-                                   uint64_t *counts)
+static inline bool vpmu_read_cached(const struct vpmu *v, uint64_t n, uint64_t reader,
+                                    uint64_t *counts)
 {
 	const struct vpmu_counter *c = &v->counter[n];
 
@@ -156,12 +156,12 @@ static inline bool vpmu_read_noted(const struct vpmu *v, uint64_t n, uint64_t re
 }
 
 /*
- * Does the work of vpmu_retired_fast() for a read that vpmu_read_noted() accepted, and reads the
+ * Does the work of vpmu_retired_fast() for a read that vpmu_read_cached() accepted, and reads the
  * counter. *value is valid only if 0 is returned. If the port can step, `ahead` is always 0.
- * `counts` is from vpmu_read_noted().
+ * `counts` is from vpmu_read_cached().
  */
-static inline uint64_t vpmu_retired_noted(struct vpmu *v, uint64_t n, uint64_t counts,
-                                          uint64_t *value)
+static inline uint64_t vpmu_retired_cached(struct vpmu *v, uint64_t n, uint64_t counts,
+                                           uint64_t *value)
 {
 	const struct vpmu_counter *c = &v->counter[n];
 	uint64_t own = c->hctr;
@@ -184,7 +184,7 @@ static inline uint64_t vpmu_retired_noted(struct vpmu *v, uint64_t n, uint64_t c
 
 /* The next three functions do the same for a read of scountovf by VS. It is recorded only if one or
  * two hctrs count it. */
-static inline bool vpmu_scountovf_noted(const struct vpmu *v, uint64_t reader, uint64_t *counts)
+static inline bool vpmu_scountovf_cached(const struct vpmu *v, uint64_t reader, uint64_t *counts)
 {
 	*counts = vpmu_vs_retires(v);
 	return v->ovf_reader == reader && v->step_counts == *counts;
@@ -192,13 +192,13 @@ static inline bool vpmu_scountovf_noted(const struct vpmu *v, uint64_t reader, u
 
 uint64_t vpmu_retired_scountovf(struct vpmu *v, uint64_t reader);
 
-static inline uint64_t vpmu_retired_scountovf_noted(struct vpmu *v, uint64_t counts)
+static inline uint64_t vpmu_retired_scountovf_cached(struct vpmu *v, uint64_t counts)
 {
-	return vpmu_step_noted(v, counts);
+	return vpmu_step_cached(v, counts);
 }
 
-/* Does the work of vpmu_retired_noted() for any read by VS of a running hardware counter, and makes
- * the record for vpmu_read_noted(). */
+/* Does the work of vpmu_retired_cached() for any read by VS of a running hardware counter, and
+ * makes the record for vpmu_read_cached(). */
 uint64_t vpmu_retired_read(struct vpmu *v, uint64_t n, uint64_t reader, uint64_t *value);
 
 static inline uint64_t vpmu_csr_value(const struct vpmu *v, uint64_t n)

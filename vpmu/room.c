@@ -26,7 +26,7 @@ struct path {
 
 static uint64_t guests(const struct vpmu *v, hctr_t hctr)
 {
-	return v->hctr[hctr.idx].users & ~VPMU_NOT_THE_GUESTS;
+	return v->hctr[hctr.idx].users & ~VPMU_HOST_USERS;
 }
 
 /* Returns the lowest of these hctrs that has no counter of the guest, or a single one that is in
@@ -101,7 +101,7 @@ static bool move(struct vpmu *v, hctr_t from, hctr_t to)
 {
 	struct hw_event event = v->event[from.idx];
 	bool runs = (v->active & bit64(from.idx)) != 0;
-	uint64_t stops = vpmu_end_observers_again(v, to);
+	uint64_t stops = vpmu_end_observers_noinline(v, to);
 
 	if (runs) {
 		vpmu_hctr_sync(v, from);
@@ -133,8 +133,8 @@ enum vpmu_room vpmu_make_room(struct vpmu *v, uint64_t hctrs, uint64_t droppable
 	/* No overflow may be pending while the port works. */
 	flagged = vpmu_take_overflows(v);
 	vpmu_apply(v, flagged, 0, 0);
-	/* The hardware may refuse to start them again. vpmu_failed() reports that after this call,
-	 * and until then they must not be moved. */
+	/* The hardware may refuse to start them again. vpmu_handle_failed() reports that after this
+	 * call, and until then they must not be moved. */
 	if (flagged != 0 && !v->policy.cheap_moves)
 		return VPMU_MORE_ROOM;
 	for (i = 0; i + 1 < path.n; i++) {

@@ -39,7 +39,7 @@ uint64_t vpmu_not_showable(struct vpmu *v, uint64_t set)
 	return others;
 }
 
-void vpmu_unshown(struct vpmu *v, hctr_t hctr)
+void vpmu_stop_showing(struct vpmu *v, hctr_t hctr)
 {
 	if (!v->policy.shows_flags)
 		return;
@@ -48,7 +48,7 @@ void vpmu_unshown(struct vpmu *v, hctr_t hctr)
 }
 
 /* Sets OF of the hctr to 1, and its value to that of the guest's counter, which is solo. */
-static void make(struct vpmu *v, hctr_t hctr)
+static void set_flag(struct vpmu *v, hctr_t hctr)
 {
 	uint64_t bit = bit64(hctr.idx);
 
@@ -59,7 +59,7 @@ static void make(struct vpmu *v, hctr_t hctr)
 		v->hctr[hctr.idx].count = v->counter[hctr.idx].value;
 	}
 	if (vpmu_set(v, hctr, 0) == 0) {
-		vpmu_unshown(v, hctr);
+		vpmu_stop_showing(v, hctr);
 		return;
 	}
 	v->in_step |= bit;
@@ -69,54 +69,54 @@ static void make(struct vpmu *v, hctr_t hctr)
 }
 
 /* Returns the counters whose OF the guest must see. */
-static uint64_t ones(const struct vpmu *v)
+static uint64_t set_flags(const struct vpmu *v)
 {
 	return v->overflow & VPMU_SHOWABLE & vpmu_hw_lctrs(v) & ~v->lost;
 }
 
-/* Returns the members of ones() whose OF or value the hart does not have. flags: OF of all counters
- * of the hart. */
+/* Returns the members of set_flags() whose OF or value the hart does not have. flags: OF of all
+ * counters of the hart. */
 static uint64_t missing_of(const struct vpmu *v, uint64_t flags)
 {
-	return ones(v) & ~(flags & v->in_step);
+	return set_flags(v) & ~(flags & v->in_step);
 }
 
-bool vpmu_misses_flags(const struct vpmu *v)
+bool vpmu_has_missing_flags(const struct vpmu *v)
 {
-	return ones(v) != 0 && missing_of(v, vpmu_port_flags()) != 0;
+	return set_flags(v) != 0 && missing_of(v, vpmu_port_flags()) != 0;
 }
 
 /* Sets the lowest missing OF bit. Afterwards the bit is shown, or the counter is lost. */
-static void make_one(struct vpmu *v, uint64_t missing)
+static void set_one_flag(struct vpmu *v, uint64_t missing)
 {
 	uint64_t bit = missing & -missing;
 
-	make(v, (hctr_t){lowest_bit(bit)});
+	set_flag(v, (hctr_t){lowest_bit(bit)});
 	if ((missing_of(v, vpmu_port_flags()) & bit) == 0)
 		return;
 	if ((v->active & bit) != 0)
 		vpmu_port_stop(bit);
-	vpmu_failed(v, bit);
+	vpmu_handle_failed(v, bit);
 }
 
-bool vpmu_show_flags(struct vpmu *v, bool make, bool *closed)
+bool vpmu_show_flags(struct vpmu *v, bool may_set, bool *closed)
 {
 	uint64_t flags = vpmu_port_flags();
 	uint64_t missing = missing_of(v, flags);
 
 	if (missing != 0) {
-		if (!make)
+		if (!may_set)
 			return false;
 		/* No overflow may be pending while the port works. */
 		vpmu_apply(v, vpmu_take_overflows(v), 0, 0);
-		missing &= ones(v);
+		missing &= set_flags(v);
 		if (missing != 0)
-			make_one(v, missing);
+			set_one_flag(v, missing);
 		/* Another overflow may have been found. */
 		flags = vpmu_port_flags();
 		if (missing_of(v, flags) != 0)
 			return false;
 	}
-	*closed = vpmu_close_flags(v, flags, ones(v));
+	*closed = vpmu_close_flags(v, flags, set_flags(v));
 	return true;
 }

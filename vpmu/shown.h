@@ -32,7 +32,7 @@ static inline bool vpmu_close_flags(struct vpmu *v, uint64_t flags, uint64_t one
 
 /* Does the work of vpmu_show_flags() if no counter of the guest has OF = 1, and returns true.
  * *closed is then the result of vpmu_close_flags(). Otherwise returns false. */
-static inline bool vpmu_shows_none(struct vpmu *v, uint64_t flags, bool *closed)
+static inline bool vpmu_show_flags_if_clear(struct vpmu *v, uint64_t flags, bool *closed)
 {
 	if (v->overflow != 0)
 		return false;
@@ -44,13 +44,14 @@ static inline bool vpmu_shows_none(struct vpmu *v, uint64_t flags, bool *closed)
  * Makes the guest see its own OF bits and no others. Closes counters whose OF is 1 in the hart and
  * 0 in the guest. If OF is 1 in the guest, makes it 1 in the hart as well, together with the
  * counter's value, and opens the counter. A counter that the hart refuses becomes lost, some only
- * by vpmu_failed(). Setting one OF bit takes some 3,000 instructions, including the firmware's, so
- * a call sets one at most, and none unless `make` is true. Returns whether the guest may continue;
- * *closed is then the result of vpmu_close_flags(). If it returns false, it must be called again.
+ * by vpmu_handle_failed(). Setting one OF bit takes some 3,000 instructions, including the
+ * firmware's, so a call sets one at most, and none unless `may_set` is true. Returns whether the
+ * guest may continue; *closed is then the result of vpmu_close_flags(). If it returns false, it
+ * must be called again.
  */
-bool vpmu_show_flags(struct vpmu *v, bool make, bool *closed);
+bool vpmu_show_flags(struct vpmu *v, bool may_set, bool *closed);
 
 /* Whether OF bits have to be set in the hart. */
-bool vpmu_misses_flags(const struct vpmu *v);
+bool vpmu_has_missing_flags(const struct vpmu *v);
 
 #endif

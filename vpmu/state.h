@@ -27,7 +27,7 @@ struct vpmu_counter {
 	uint32_t read_counts;
 	uint8_t hctr; /* hardware events: the hctr behind it */
 	uint8_t beside;
-	/* The reader since the last start, see vpmu_read_noted(); 0 if there was none. */
+	/* The reader since the last start, see vpmu_read_cached(); 0 if there was none. */
 	uint32_t reader;
 } __attribute__((aligned(32))); /* a power of two, so that an index needs only a shift */
 

@@ -78,7 +78,7 @@ void vpmu_evict(struct vpmu *v, hctr_t hctr)
 	v->armed &= ~bit;
 }
 
-void vpmu_evicted(struct vpmu *v)
+void vpmu_finish_evict(struct vpmu *v)
 {
 	vpmu_set_direct(v, v->direct & v->in_step);
 }

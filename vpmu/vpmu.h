@@ -52,14 +52,14 @@ struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counte
                                             uint64_t event_data);
 /*
  * With vpmu_policy.moves, but not cheap_moves, the error of config_matching may be VPMU_AGAIN,
- * which no guest sees: the call is not finished. vpmu_config_goes_on() must then be called with the
- * same arguments, before the guest runs again, until it returns something else. That takes at most
- * VPMU_HW_COUNTERS calls.
+ * which no guest sees: the call is not finished. vpmu_config_continue() must then be called with
+ * the same arguments, before the guest runs again, until it returns something else. That takes at
+ * most VPMU_HW_COUNTERS calls.
  */
 #define VPMU_AGAIN 1L
-struct sbi_ret vpmu_config_goes_on(struct vpmu *v, unsigned long counter_idx_base,
-                                   unsigned long counter_idx_mask, unsigned long config_flags,
-                                   unsigned long event_idx, uint64_t event_data);
+struct sbi_ret vpmu_config_continue(struct vpmu *v, unsigned long counter_idx_base,
+                                    unsigned long counter_idx_mask, unsigned long config_flags,
+                                    unsigned long event_idx, uint64_t event_data);
 vpmu_answer vpmu_start_answer(struct vpmu *v, unsigned long counter_idx_base,
                               unsigned long counter_idx_mask, unsigned long start_flags,
                               uint64_t initial_value);
@@ -164,7 +164,7 @@ void vpmu_evict(struct vpmu *v, hctr_t hctr);
 
 /* Called after vpmu_evict() of hctrs of the resident vcpu that do not run: ends direct reads of
  * them. */
-void vpmu_evicted(struct vpmu *v);
+void vpmu_finish_evict(struct vpmu *v);
 
 /* Whether a WFI in VS would make a counter wrong now. If so, it must trap, and HS idles. */
 static inline bool vpmu_wfi_must_trap(const struct vpmu *v)
@@ -194,6 +194,6 @@ static inline bool vpmu_wfi_traps(const struct vpmu *v)
  * only. Counters that were stopped there keep their values. Called before the guest runs again, or
  * after vpmu_save(); in the latter case, vpmu_restore() sets these counters again.
  */
-void vpmu_failed(struct vpmu *v, uint64_t hctrs);
+void vpmu_handle_failed(struct vpmu *v, uint64_t hctrs);
 
 #endif

@@ -88,7 +88,7 @@ static void report_events(uint64_t hartid, const struct hpm *hpm)
 	}
 }
 
-void boot_report_lost(const struct pcpu *pcpu)
+void boot_report_missing(const struct pcpu *pcpu)
 {
 	uint64_t lost = 0;
 
@@ -159,7 +159,7 @@ static void report_hart(const struct pcpu *pcpu)
 
 	isa_text(pcpu->isa, text, sizeof(text));
 	log_line("hart %lu: %s", pcpu->hartid, text);
-	boot_report_lost(pcpu);
+	boot_report_missing(pcpu);
 	hart_lacks(pcpu, lacks, sizeof(lacks));
 	log_line("hart %lu: %s of %u bits, back end %s, overflow %s%s%s", pcpu->hartid,
 	         counters_text(hpm->hctrs, text), hpm->width, hpm->delegated ? "ssccfg" : "sbi",
@@ -168,11 +168,11 @@ static void report_hart(const struct pcpu *pcpu)
 	         : hpm->flags_hidden ? "to guests that read its OF bits"
 	                             : "to a vcpu alone on it",
 	         lacks[0] ? ": " : "", lacks);
-	if (hpm->kept & BIT(HCTR_CYCLE))
+	if (hpm->unreadable & BIT(HCTR_CYCLE))
 		log_line("hart %lu: the firmware keeps cycle from HS (mcounteren)", pcpu->hartid);
-	if (hpm->kept & ~HCTRS_FIXED)
+	if (hpm->unreadable & ~HCTRS_FIXED)
 		log_line("hart %lu: the firmware keeps %s from HS (mcounteren)", pcpu->hartid,
-		         counters_text(hpm->kept & ~HCTRS_FIXED, text));
+		         counters_text(hpm->unreadable & ~HCTRS_FIXED, text));
 	if (hpm->undelegated)
 		log_line("hart %lu: no back end ssccfg: it has %s", pcpu->hartid, hpm->undelegated);
 	else if (platform.backend == HPM_SSCCFG && !hpm->ssccfg)
@@ -184,7 +184,7 @@ static void report_hart(const struct pcpu *pcpu)
 		         pcpu->guest_files == 1 ? "" : "s");
 	else if (platform.imsic.ids)
 		log_line("hart %lu: no guest interrupt files: %s", pcpu->hartid,
-		         pcpu->no_guest_files);
+		         pcpu->no_guest_files_reason);
 	report_flags(pcpu);
 	report_events(pcpu->hartid, hpm);
 	report_fixed(pcpu);

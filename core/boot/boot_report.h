@@ -22,7 +22,7 @@ bool boot_report_usable(uint32_t i);
 
 /* Logs each extension in the host's tree that the hart does not have. After pcpu_init(), whatever
  * it returned. */
-void boot_report_lost(const struct pcpu *pcpu);
+void boot_report_missing(const struct pcpu *pcpu);
 
 void boot_report_machine(void);
 

@@ -14,7 +14,7 @@
 
 /* Measures the number of cycles per tick of host time. Polls assume that no event happens more than
  * once a cycle, as on QEMU. On a hart where one does, polls come late. */
-static uint64_t counts_a_tick(void)
+static uint64_t cycles_per_tick(void)
 {
 	const uint64_t ticks = 100;
 	uint64_t start = csr_read(CSR_TIME);
@@ -47,37 +47,37 @@ const char *pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 
 	pcpu->hartid = hartid;
 	pcpu->index = index;
-	pcpu->unfit = isa_kept();
-	if (pcpu->unfit)
-		return pcpu->unfit;
-	isa = isa_tried(isa, &pcpu->blocks);
+	pcpu->unfit_reason = isa_refusal();
+	if (pcpu->unfit_reason)
+		return pcpu->unfit_reason;
+	isa = isa_probe(isa, &pcpu->blocks);
 	pcpu->isa = isa;
-	pcpu->unfit = "it has no H extension";
+	pcpu->unfit_reason = "it has no H extension";
 	if (!(isa & BIT(ISA_H)))
-		return pcpu->unfit;
-	pcpu->alone = platform.roam ? 0 : platform.timebase / TRAP_LOOP_LOOKS_HZ;
-	pcpu->external_at = ~0UL;
+		return pcpu->unfit_reason;
+	pcpu->slice_extra = platform.roam ? 0 : platform.timebase / TRAP_LOOP_CHECK_HZ;
+	pcpu->next_poll = ~0UL;
 	wake_times_init(&pcpu->wake);
-	pcpu->vs_has.sstc = isa & BIT(ISA_SSTC);
-	pcpu->vs_has.vsiselect = vs_state_probe_vsiselect();
-	pcpu->vs_has.records = vs_state_probe_records();
+	pcpu->vs_features.sstc = isa & BIT(ISA_SSTC);
+	pcpu->vs_features.vsiselect = vs_state_probe_vsiselect();
+	pcpu->vs_features.ctr = vs_state_probe_ctr();
 	quirk_probe_wfi_pc();
 	vs_state_init_hart(isa, platform.imsic.ids);
-	pcpu->unfit = "its VSTIP always pends";
-	if (!pcpu->vs_has.sstc && quirk_vs_timer_pends())
-		return pcpu->unfit;
-	pcpu->unfit = NULL;
-	pcpu->ad_ungated = !quirk_probe_ad();
+	pcpu->unfit_reason = "its VSTIP always pends";
+	if (!pcpu->vs_features.sstc && quirk_vs_timer_pends())
+		return pcpu->unfit_reason;
+	pcpu->unfit_reason = NULL;
+	pcpu->ad_ignores_gstage = !quirk_probe_ad();
 	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend, platform.timebase,
 	         platform.table);
 	/* Again, because hpm_init() may have found quirks that keep faults from delegation. */
 	vs_delegate(true);
 	/* The rate is needed to poll counters whose overflow raises no interrupt. */
 	if (pcpu->hpm.fixed || pcpu->hpm.hs_lcofi)
-		pcpu->counts_a_tick = counts_a_tick();
+		pcpu->cycles_per_tick = cycles_per_tick();
 	pcpu->vmids = gstage_vmid_count();
 	pcpu->vec_bytes = isa & BIT(ISA_V) ? vec_probe() : 0;
-	pcpu->more_registers = pcpu->vec_bytes || pcpu->vs_has.records;
+	pcpu->more_registers = pcpu->vec_bytes || pcpu->vs_features.ctr;
 	fw_events_init(&pcpu->fw_events);
 	/* LCOFI stays enabled while a guest runs, because a masked physical LCOFI would also mask
 	 * the guest's virtual one (docs/platform.md). */

@@ -19,7 +19,7 @@ static void add_event(struct text *text, const struct hpm_contradiction *found)
 	text_add(text, "%s", name);
 }
 
-const char *hart_contradicts(uint32_t hart)
+const char *hart_contradiction(uint32_t hart)
 {
 	static char line[112];
 	const struct pcpu *pcpu = pcpu_at(hart);
@@ -70,7 +70,7 @@ void hart_table_report(const struct pcpu *pcpu)
 	log_line("hart %lu: /pmu of %s: %u row%s of events on %s, %u of the SBI's; raw events: %s",
 	         pcpu->hartid, table->core, table->n_runs, table->n_runs == 1 ? "" : "s",
 	         counters_text(hctrs, counters), table->n_standard, raw_events(&pcpu->hpm));
-	what = hart_contradicts(pcpu->index);
+	what = hart_contradiction(pcpu->index);
 	if (what)
 		log_line("/pmu: %s", what);
 }

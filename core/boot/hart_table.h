@@ -6,7 +6,7 @@
 #include "core/hart/pcpu.h"
 
 /* For vm_limits.contradicts, of the hart with this index. The text is valid until the next call. */
-const char *hart_contradicts(uint32_t hart);
+const char *hart_contradiction(uint32_t hart);
 
 /* Logs which events of the table the hart has. Nothing, if there is no table or no counter. */
 void hart_table_report(const struct pcpu *pcpu);

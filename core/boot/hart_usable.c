@@ -21,7 +21,7 @@ void boot_report_require(uint64_t hartid, uint64_t isa, void *dtb)
 
 	for (uint32_t i = 0; why && i < platform.n_harts; i++) {
 		if (!hart_unusable(platform.harts[i].hartid, platform.harts[i].isa))
-			boot_instead(platform.harts[i].hartid, dtb);
+			boot_on_other_hart(platform.harts[i].hartid, dtb);
 	}
 	if (why)
 		platform_lacks("no guest can run on boot hart %lu: %s", hartid, why);

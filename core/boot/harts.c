@@ -93,7 +93,7 @@ static bool take_turns(atomic_uint *turn, uint32_t me, uint32_t harts)
 
 	if (!me)
 		turns_end = csr_read(CSR_TIME) + platform.timebase / LOOKS_HZ;
-	came = hpm_exact_turns(&this_pcpu()->hpm, turn, me, harts, pass_turn);
+	came = hpm_exact_check_hs(&this_pcpu()->hpm, turn, me, harts, pass_turn);
 
 	sched_set_host_timer(this_pcpu(), ~0UL);
 	return came;
@@ -103,15 +103,15 @@ void harts_join(struct pcpu *pcpu)
 {
 	/* A hart that counts wrong when it runs alone needs no further probe. */
 	if (!pcpu->hpm.inexact.where) {
-		atomic_store(&pcpu->online, PCPU_PROBED);
+		atomic_store(&pcpu->boot_state, PCPU_PROBED);
 		/* Each hart wakes the other, so that neither waits long for its turn. */
 		fence_memory_then_output();
 		(void)send_ipi(hart_stacks[0].pcpu.hartid);
 		rest();
-		take_turns(&pcpu->turn, 1, 2);
+		take_turns(&pcpu->boot_turn, 1, 2);
 	}
 	hpm_exact_settle(&pcpu->hpm, platform.inexact);
-	atomic_store(&pcpu->online, PCPU_ONLINE);
+	atomic_store(&pcpu->boot_state, PCPU_ONLINE);
 }
 
 /* Waits until the hart has reached this stage. */
@@ -119,7 +119,7 @@ static void wait_for(struct pcpu *pcpu, uint32_t stage, uint64_t hartid)
 {
 	uint64_t end = after(TO_READY);
 
-	while (atomic_load(&pcpu->online) < stage) {
+	while (atomic_load(&pcpu->boot_state) < stage) {
 		if (csr_read(CSR_TIME) >= end)
 			platform_lacks("hart %lu came and does not get ready", hartid);
 		rest();
@@ -144,15 +144,15 @@ static const char *start_hart(uint32_t i)
 	if (!comes(start))
 		return "the firmware says that it started it, and it does not come";
 	wait_for(pcpu, PCPU_PROBED, platform.harts[i].hartid);
-	if (atomic_load(&pcpu->online) == PCPU_LEFT) {
+	if (atomic_load(&pcpu->boot_state) == PCPU_LEFT) {
 		/* Logged now, because the next hart gets its pcpu. */
-		boot_report_lost(pcpu);
-		atomic_store(&pcpu->online, 0);
-		return pcpu->unfit;
+		boot_report_missing(pcpu);
+		atomic_store(&pcpu->boot_state, 0);
+		return pcpu->unfit_reason;
 	}
-	if (atomic_load(&pcpu->online) == PCPU_PROBED) {
+	if (atomic_load(&pcpu->boot_state) == PCPU_PROBED) {
 		(void)send_ipi(pcpu->hartid);
-		take_turns(&pcpu->turn, 0, 2);
+		take_turns(&pcpu->boot_turn, 0, 2);
 	}
 	wait_for(pcpu, PCPU_ONLINE, platform.harts[i].hartid);
 	n_pcpus++;
@@ -167,7 +167,7 @@ void harts_start(uint64_t boot_hartid, uint32_t most)
 
 	/* With the boot hart alone: checks the lengths of the sequences themselves. */
 	if (platform.n_harts > 1)
-		take_turns(&this_pcpu()->turn, 0, 1);
+		take_turns(&this_pcpu()->boot_turn, 0, 1);
 	n_pcpus = 1;
 	for (uint32_t i = 0; i < platform.n_harts && n_pcpus < most; i++) {
 		const char *why = no_ipi;

@@ -18,11 +18,11 @@ void harts_start(uint64_t boot_hartid, uint32_t most);
 void harts_join(struct pcpu *pcpu);
 
 /* Stops the calling hart, which no longer uses its stack once *state is `value`. In entry.S. */
-_Noreturn void hart_leaves(atomic_uint *state, uint32_t value);
+_Noreturn void hart_stop_self(atomic_uint *state, uint32_t value);
 
 /* Starts another hart at the image's entry in place of the boot hart, which calls this before it
  * has started any, and stops the caller (SBI 3.0, HSM). Returns if the firmware does not start it.
  * In entry.S. */
-void boot_instead(uint64_t hartid, void *dtb);
+void boot_on_other_hart(uint64_t hartid, void *dtb);
 
 #endif

@@ -156,7 +156,7 @@ void hs_memory_add_pages(uint64_t at, uint64_t size, const char *whose)
 	sfence_vma_all();
 }
 
-void hs_memory_without(void (*what)(void *), void *with)
+void hs_memory_call_unmapped(void (*what)(void *), void *with)
 {
 	uint64_t satp = hs_map_leave();
 

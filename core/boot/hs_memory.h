@@ -21,7 +21,7 @@ void hs_memory_add_pages(uint64_t at, uint64_t size, const char *whose);
 
 /* Calls a function without the map, because it needs registers that are never in it. Boot hart
  * only. */
-void hs_memory_without(void (*what)(void *), void *with);
+void hs_memory_call_unmapped(void (*what)(void *), void *with);
 
 /* The calling hart uses the map from here on. If it cannot, it logs that, and continues without
  * translation. */

@@ -210,7 +210,7 @@ static void read_vm_tree(void)
 
 	limits.differ = harts_differ;
 	limits.unusable = hart_why_unused;
-	limits.contradicts = hart_contradicts;
+	limits.contradicts = hart_contradiction;
 	limits.guest_files = hart_guest_files;
 	limits.no_budget = budget_refusal;
 	limits.host_tree = platform.host_tree;
@@ -232,8 +232,8 @@ static void read_vm_tree(void)
 
 		limits.harts.ids[limits.harts.n++] = (uint32_t)pcpu->hartid;
 		limits.ssccfg &= pcpu->hpm.delegated;
-		if (pcpu->ad_ungated)
-			limits.ad_ungated |= BIT(i);
+		if (pcpu->ad_ignores_gstage)
+			limits.ad_ignores_gstage |= BIT(i);
 	}
 	tree = page_alloc_array(sizeof(*tree));
 	if (vm_config_parse((const void *)platform.tree_base, platform.tree_size, &limits, tree,
@@ -245,7 +245,7 @@ static void read_vm_tree(void)
 		vms = page_alloc_array(tree->n_vms * sizeof(vms[0]));
 		return;
 	}
-	hs_memory_without(tell_all_refused, NULL);
+	hs_memory_call_unmapped(tell_all_refused, NULL);
 	stop();
 }
 
@@ -286,7 +286,7 @@ void secondary_main(uint64_t hartid, uint64_t index)
 
 	hs_memory_use(hartid);
 	if (pcpu_init(hartid, (uint32_t)index, pcpu->isa))
-		hart_leaves(&pcpu->online, PCPU_LEFT);
+		hart_stop_self(&pcpu->boot_state, PCPU_LEFT);
 	debug_trip(pcpu);
 	harts_join(pcpu);
 	run(pcpu);
@@ -294,7 +294,7 @@ void secondary_main(uint64_t hartid, uint64_t index)
 
 void main(uint64_t hartid, void *dtb)
 {
-	const char *kept = isa_kept();
+	const char *kept = isa_refusal();
 	uint64_t instret = kept ? 0 : csr_read(CSR_INSTRET);
 	uint64_t time = kept ? 0 : csr_read(CSR_TIME);
 	bool counts = !kept && instret_counts();
@@ -318,7 +318,7 @@ void main(uint64_t hartid, void *dtb)
 	const char *why = pcpu_init(hartid, 0, this_pcpu()->isa);
 
 	if (why) {
-		boot_report_lost(this_pcpu());
+		boot_report_missing(this_pcpu());
 		platform_lacks(UNFIT_BOOT_HART, hartid, why);
 	}
 	harts_start(hartid, n_stacks);

@@ -208,8 +208,8 @@ static bool try_it(struct search *s, const struct pci_function *f)
 }
 
 /* Returns the other owner of the interrupt source, or NULL. */
-static const char *who_has(const struct search *s, const struct host_chip *chip, uint32_t source,
-                           char *name, size_t size)
+static const char *find_owner(const struct search *s, const struct host_chip *chip, uint32_t source,
+                              char *name, size_t size)
 {
 	struct host_place place = host_place_root(platform.host_tree);
 	struct text text = text_begin(name, size);
@@ -279,7 +279,7 @@ static bool add_interrupt(struct search *s, const struct pci_function *f)
 	if (!host_bridge_irq(&s->room.bridge, &chip, f->bdf, f->pin, &irq) || !irq.source ||
 	    irq.source > IRQCHIP_SOURCES)
 		return refuse(s, "its interrupt does not go to the harts' PLIC or APLIC");
-	other = who_has(s, &chip, irq.source, name, sizeof(name));
+	other = find_owner(s, &chip, irq.source, name, sizeof(name));
 	if (other && f->msix && functions_have_messages(s->vm))
 		return true; /* it has MSIs, and its INTx stays disabled */
 	if (other)
@@ -311,7 +311,7 @@ static bool assign(struct search *s)
 	struct function *function = &functions[n_functions];
 	struct pci_function *f = &function->pci;
 	const struct found *it = match(s);
-	const char *why = dma_refused();
+	const char *why = dma_refusal();
 	uint32_t bar;
 	int iommu;
 
@@ -321,7 +321,7 @@ static bool assign(struct search *s)
 		return refuse(s, "%s", why);
 	if (!pci_find(f, page_of(s, it->bdf), it->bdf))
 		return refuse(s, "it has gone");
-	pci_look(f);
+	pci_read_function(f);
 	if (!check_bars(s, f))
 		return false;
 	if (!pci_place(&s->room, f, s->vm, s->device, &bar))
@@ -352,7 +352,7 @@ static void assign_all(void *search)
 		for (uint32_t k = 0; k < s->vm->n_devices; k++) {
 			s->device = &s->vm->devices[k];
 			/* An IOMMU that does not work is reported once. */
-			if (s->device->pci.given && !assign(s) && dma_refused())
+			if (s->device->pci.given && !assign(s) && dma_refusal())
 				return;
 		}
 	}
@@ -363,7 +363,7 @@ static void map(const struct function *f)
 	uint64_t at, size;
 
 	hs_memory_add_pages(f->pci.page, PCI_PAGE, f->device->name);
-	for (uint32_t n = 0; pci_reaches(&f->pci, n, &at, &size); n++) {
+	for (uint32_t n = 0; pci_reset_range(&f->pci, n, &at, &size); n++) {
 		if (at)
 			hs_memory_add_pages(at, size, f->device->name);
 	}
@@ -388,7 +388,7 @@ bool pci_assign(struct vm_tree *tree, void (*tell)(const char *line))
 	if (!is_asked(tree) || !platform.host_tree || host_bridge_find(platform.host_tree, &bridge))
 		return true;
 	pci_room_init(&s.room, &bridge);
-	hs_memory_without(assign_all, &s);
+	hs_memory_call_unmapped(assign_all, &s);
 	for (uint32_t i = 0; i < n_functions && !s.refused; i++)
 		map(&functions[i]);
 	return !s.refused;

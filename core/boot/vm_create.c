@@ -48,15 +48,15 @@ static void make_vcpu(struct vm *vm, uint32_t id)
 	_Static_assert(VM_MAX_ALL_VCPUS <= MAX_HART_VCPUS, "all may come to one hart");
 	vcpu->vm = vm;
 	vcpu->id = (uint16_t)id;
-	vcpu_goes_to(vcpu, home);
+	vcpu_set_home(vcpu, home);
 	vcpu->slice = (uint32_t)((uint64_t)platform.timebase * vm->config->turn_us / 1000000);
 	vcpu->lcofi.limit = vm->config->pmu_overflow_limit;
-	vcpu->few_lcofis = vcpu->lcofi.limit;
-	vcpu->has_deadlines = vcpu->few_lcofis;
-	pcpu_count_vcpus(home, 1);
-	/* vm_check_alone() has made sure that no other vcpu runs there. */
+	vcpu->lcofi_limited = vcpu->lcofi.limit;
+	vcpu->has_deadlines = vcpu->lcofi_limited;
+	pcpu_add_vcpus(home, 1);
+	/* vm_check_exclusive_harts() has made sure that no other vcpu runs there. */
 	if (vm->config->no_look)
-		home->alone = platform.timebase * PCPU_NO_LOOK_S;
+		home->slice_extra = platform.timebase * PCPU_NO_LOOK_S;
 	if (vm->config->aia)
 		guest_file_give(vcpu);
 	vcpu->index = n_all++;

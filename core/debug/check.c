@@ -38,7 +38,7 @@ static void check_resident(const struct pcpu *pcpu, const struct vcpu *vcpu)
 
 	CHECK(pcpu->current == vcpu);
 	CHECK(vcpu->home == pcpu);
-	CHECK(vcpu->fw.cpu_ticks < 0);
+	CHECK(vcpu->stats.cpu_ticks < 0);
 	CHECK(vcpu->ctx.hs_sp == (uint64_t)pcpu + HART_STACK_TOP);
 	for (i = 0; i < n_pcpus; i++)
 		CHECK(i == pcpu->index || hart_stacks[i].pcpu.current != vcpu);
@@ -66,6 +66,6 @@ void check_entry(void)
 	check_run_states(pcpu);
 	ledger_enters(vcpu);
 	CHECK(!vcpu->run.blocked);
-	CHECK(!vcpu->fw.steal_since);
+	CHECK(!vcpu->stats.steal_since);
 	CHECK(atomic_load(&vcpu->hsm_state) == SBI_HSM_STATE_STARTED);
 }

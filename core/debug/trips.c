@@ -67,7 +67,7 @@ void debug_trip(struct pcpu *pcpu)
 	if (!strcmp(trip, "stack-lost"))
 		lose_stack();
 	if (!strcmp(trip, "last-words-twice")) {
-		pcpu->ended = 1;
+		pcpu->panicking = 1;
 		load(0);
 	}
 	if (trip[0])

@@ -47,7 +47,7 @@ bool debug_no_vmids(void)
 	return debug_words.no_vmids;
 }
 
-bool hpm_gives_silent(void)
+bool hpm_silent_events(void)
 {
 	return debug_words.silent_events;
 }

@@ -31,19 +31,19 @@ static enum vcpu_exit interrupt(struct pcpu *pcpu, uint64_t irq)
 	case IRQ_SSI:
 		/* After the fence of the acknowledgement, so that it sees which vcpus were
 		 * notified. */
-		sched_ipi_came();
+		sched_handle_ipi();
 		return EXIT_IRQ;
 	case IRQ_STI:
 		return EXIT_TIMER;
 	case IRQ_SEI:
-		trap_loop_knock(pcpu->current);
+		trap_loop_check_irq(pcpu->current);
 		return EXIT_IRQ;
 	default:
 		return EXIT_IRQ;
 	}
 }
 
-/* Not inlined, because exit_long() would save more registers, also for vcpus that wait or yield. */
+/* Not inlined, because exit_slow() would save more registers, also for vcpus that wait or yield. */
 static __attribute__((noinline)) enum vcpu_exit exception(struct vcpu *vcpu, uint64_t cause)
 {
 	switch (cause) {
@@ -102,13 +102,13 @@ static __attribute__((noinline, cold)) void settle_small(struct pcpu *pcpu, stru
 
 /* Makes OF bits while the vcpu waits for its window, each in a stay of its own. Between two of them
  * only fences are served. long_call_finish() makes any that are left. */
-static __attribute__((cold)) void make_flags(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t at)
+static __attribute__((cold)) void set_flags(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t at)
 {
 	do {
 		long_call_slice(pcpu, vcpu);
 		vcpu_serve_fences(vcpu);
 		pcpu_account_stay(pcpu);
-		pcpu->looked = pcpu->stay_start;
+		pcpu->last_irq_check = pcpu->stay_start;
 	} while (vcpu->call.slice == hart_flags_slice && csr_read(CSR_TIME) < at);
 }
 
@@ -121,30 +121,30 @@ void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t loaded, uint64
 	uint64_t now;
 
 	if (vcpu->call.slice == hart_flags_slice)
-		make_flags(pcpu, vcpu, at);
+		set_flags(pcpu, vcpu, at);
 	calls = vcpu->call.slice;
 	if (calls) {
 		pcpu_account_stay(pcpu);
 	} else {
-		sched_entered(pcpu, vcpu);
+		sched_finish_entry(pcpu, vcpu);
 		settle_small(pcpu, vcpu);
 	}
 	pcpu->slice_end += at - loaded;
-	vcpu->fw.steal_ticks += at - loaded;
-	vcpu_fw_resident_until(&vcpu->fw, loaded);
+	vcpu->stats.steal_ticks += at - loaded;
+	vcpu_cpu_time_stop(&vcpu->stats, loaded);
 	/* Fences are served at once, so that their senders need not wait for the window. */
 	while ((now = csr_read(CSR_TIME)) < at)
 		vcpu_serve_fences(vcpu);
 	if (now > at || calls)
-		windows_begun(vcpu, now);
-	vcpu_fw_resident_from(&vcpu->fw, at);
+		windows_vcpu_began(vcpu, now);
+	vcpu_cpu_time_start(&vcpu->stats, at);
 	if (!calls)
 		enter_guest(&vcpu->ctx);
 	pcpu->stay_start = csr_read(CSR_INSTRET);
-	pcpu->looked = pcpu->stay_start;
+	pcpu->last_irq_check = pcpu->stay_start;
 }
 
-/* exit_long() has a cheaper copy of this at its end. */
+/* exit_slow() has a cheaper copy of this at its end. */
 __attribute__((cold)) _Noreturn void exit_enter(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	if (vcpu->call.slice)
@@ -163,27 +163,27 @@ static __attribute__((noinline)) void record(const struct vcpu *vcpu, bool fast)
 	if (!fast && atomic_load_explicit(&vcpu->traced, memory_order_relaxed))
 		trace_exit(&exit);
 	if (vcpu->last_words)
-		last_words_exit(&exit);
+		last_words_add_exit(&exit);
 }
 
-_Noreturn void exit_long(struct guest_context *ctx, uint64_t scause)
+_Noreturn void exit_slow(struct guest_context *ctx, uint64_t scause)
 {
 	struct vcpu *vcpu = vcpu_of(ctx);
 	struct pcpu *pcpu = this_pcpu();
 
-	pcpu->stay_start = ctx->entered_hs;
-	pcpu->looked = ctx->entered_hs;
-	pcpu->stay_of = vcpu;
+	pcpu->stay_start = ctx->hs_entry_instret;
+	pcpu->last_irq_check = ctx->hs_entry_instret;
+	pcpu->stay_vcpu = vcpu;
 	if (~scause < VCPU_EXITS) {
 		/* The fast path has counted the exit already. */
-		pcpu->stay_why = (enum vcpu_exit) ~scause;
+		pcpu->stay_cause = (enum vcpu_exit) ~scause;
 		if (vcpu->last_words)
 			record(vcpu, true);
 	} else {
 		if (__atomic_load_n(&vcpu->exits_noted, __ATOMIC_RELAXED))
 			record(vcpu, false);
-		pcpu->stay_why = serve(pcpu, vcpu, scause);
-		vcpu->ctx.exits[pcpu->stay_why]++;
+		pcpu->stay_cause = serve(pcpu, vcpu, scause);
+		vcpu->ctx.exits[pcpu->stay_cause]++;
 	}
 
 	hpm_failures_settle_exit(pcpu, vcpu, scause);

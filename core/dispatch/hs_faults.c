@@ -27,7 +27,7 @@ void trap_in_hs(uint64_t scause, uint64_t sepc, uint64_t stval, uint64_t sp)
 /* A string copy cannot write this value: it contains a zero byte, a newline and 0xff. */
 uintptr_t __stack_chk_guard = 0x5a00ff0a7c3de1b7UL;
 
-void frame_overwritten(uint64_t from)
+void stack_smashed(uint64_t from)
 {
 	panic("hart %lu: a stack frame was overwritten, called from %lx", this_pcpu()->hartid,
 	      from);

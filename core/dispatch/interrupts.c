@@ -11,19 +11,19 @@
 #include "core/vcpu/guest_file.h"
 #include "core/vcpu/vcpu.h"
 
-static void external_look(void)
+static void external_poll(void)
 {
 	struct pcpu *pcpu = this_pcpu();
-	const uint64_t *at = pcpu->looks;
+	const uint64_t *at = pcpu->poll_times;
 	uint64_t now = csr_read(CSR_TIME);
 
 	/* A stay serves only one of the two. */
 	if (at[EXTERNAL_CONSOLE] <= now || at[EXTERNAL_DMA] <= now)
 		external_work(pcpu, at[EXTERNAL_CONSOLE] <= now);
 	if (at[EXTERNAL_HEART] <= now)
-		heart_look();
+		heart_poll();
 	if (at[EXTERNAL_WINDOW] <= now)
-		windows_look();
+		windows_poll();
 }
 
 /* Without Sstc: the guest's timer has expired. */
@@ -35,10 +35,10 @@ static void timer_came(struct vcpu *vcpu)
 
 static void deadline_came(struct vcpu *vcpu, uint64_t now)
 {
-	if (vcpu->few_lcofis)
+	if (vcpu->lcofi_limited)
 		vcpu_lcofi_release(vcpu, now);
 	if (vcpu->budget.count)
-		vcpu_budget_look(vcpu, now);
+		vcpu_budget_poll(vcpu, now);
 }
 
 /* Polls a counter for the vcpu's PMU if it is time to. */
@@ -74,8 +74,8 @@ void sched_timer(void)
 	}
 	if (pcpu->current && pcpu->current->timer <= now)
 		timer_came(pcpu->current);
-	if (pcpu->external_at <= now)
-		external_look();
+	if (pcpu->next_poll <= now)
+		external_poll();
 	/* Even if nothing changed, because the timer must be set again. */
 	pcpu_resched(pcpu);
 }
@@ -91,9 +91,9 @@ void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending)
 		pcpu_resched(pcpu);
 	}
 	if (pending & BIT(IRQ_SEI))
-		external_came();
+		external_handle_irq();
 	if (pending & BIT(IRQ_SGEI))
-		guest_file_came();
+		guest_file_handle_irq();
 	if (pending & BIT(IRQ_STI))
 		sched_timer();
 }

@@ -9,6 +9,6 @@
 void sched_timer(void);
 
 /* SGEI has come: messages to guest interrupt files that HS listens to. */
-void guest_file_came(void);
+void guest_file_handle_irq(void);
 
 #endif

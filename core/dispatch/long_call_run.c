@@ -18,8 +18,8 @@ static void go_on(struct pcpu *pcpu, struct vcpu *vcpu)
 	/* Otherwise a short turn would be over before the guest's first instruction. */
 	if (flags)
 		pcpu->slice_end += csr_read(CSR_TIME) - from;
-	if (!vcpu->call.slice && pcpu->scheduled)
-		windows_flags_made(vcpu);
+	if (!vcpu->call.slice && pcpu->has_schedule)
+		windows_flags_set(vcpu);
 	(void)sched_next_stay(pcpu);
 }
 

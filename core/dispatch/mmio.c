@@ -102,7 +102,7 @@ static inline long finish(struct vcpu *vcpu, uint64_t htinst, long answer)
 	uint64_t slow;
 
 	vcpu->ctx.exits[EXIT_MMIO]++;
-	csr_write(CSR_SEPC, csr_read(CSR_SEPC) + insn_moved_length(htinst));
+	csr_write(CSR_SEPC, csr_read(CSR_SEPC) + insn_transformed_length(htinst));
 	vs_interrupts_settle();
 	slow = vpmu_retired_fast(&vcpu->pmu, vcpu_from_user());
 	return slow ? retire_slow(slow, answer) : answer;
@@ -114,9 +114,10 @@ static __attribute__((noinline, flatten)) long loaded(uint64_t value)
 {
 	struct vcpu *vcpu = this_vcpu();
 	uint64_t htinst = csr_read(CSR_HTINST);
-	uint32_t rd = insn_moved_rd(htinst);
+	uint32_t rd = insn_transformed_rd(htinst);
 
-	vcpu->ctx.x[rd] = extend(value, insn_moved_width(htinst), insn_moved_is_signed(htinst));
+	vcpu->ctx.x[rd] =
+	    extend(value, insn_transformed_width(htinst), insn_transformed_is_signed(htinst));
 	return finish(vcpu, htinst, (long)(rd * sizeof(value)));
 }
 
@@ -133,13 +134,13 @@ long mmio_load(uint64_t htinst)
 	uint64_t gpa = faulting(), value = 0;
 	bool found = false;
 
-	if (!insn_is_moved_load(htinst) || !is_fast(vcpu))
+	if (!insn_is_transformed_load(htinst) || !is_fast(vcpu))
 		return MMIO_NONE;
 #pragma GCC unroll 8
 	for (uint32_t n = 0; n < DEVICES; n++) {
 		if (!found && is_at(vcpu->vm, n, gpa)) {
 			value = devices[n].read(vcpu->vm, gpa - devices[n].base,
-			                        insn_moved_width(htinst));
+			                        insn_transformed_width(htinst));
 			found = true;
 		}
 	}
@@ -152,14 +153,14 @@ long mmio_store(uint64_t htinst)
 	uint64_t gpa = faulting();
 	bool found = false;
 
-	if (!insn_is_moved_store(htinst) || !is_fast(vcpu))
+	if (!insn_is_transformed_store(htinst) || !is_fast(vcpu))
 		return MMIO_NONE;
 #pragma GCC unroll 8
 	for (uint32_t n = 0; n < DEVICES; n++) {
 		if (!found && is_at(vcpu->vm, n, gpa)) {
 			devices[n].write(vcpu->vm, gpa - devices[n].base,
-			                 vcpu->ctx.x[insn_moved_rs2(htinst)],
-			                 insn_moved_width(htinst));
+			                 vcpu->ctx.x[insn_transformed_rs2(htinst)],
+			                 insn_transformed_width(htinst));
 			found = true;
 		}
 	}
@@ -169,7 +170,7 @@ long mmio_store(uint64_t htinst)
 /* There is no device, or an instruction that no device understands. */
 static void refuse(struct vcpu *vcpu, bool store)
 {
-	vcpu_fw_seen(vcpu, store ? SBI_PMU_FW_ACCESS_STORE : SBI_PMU_FW_ACCESS_LOAD);
+	vcpu_fw_count(vcpu, store ? SBI_PMU_FW_ACCESS_STORE : SBI_PMU_FW_ACCESS_LOAD);
 	trap_inject(vcpu, store ? CAUSE_STORE_ACCESS : CAUSE_LOAD_ACCESS, csr_read(CSR_STVAL));
 }
 

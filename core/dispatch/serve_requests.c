@@ -6,7 +6,7 @@
 #include "core/hart/check.h"
 #include "core/io/bells.h"
 #include "core/io/dma.h"
-#include "core/life/vcpu_gone.h"
+#include "core/life/vcpu_remove.h"
 #include "core/life/vm_life.h"
 #include "core/sched/port.h"
 #include "core/sched/sched.h"
@@ -21,7 +21,7 @@
 
 static void count(struct vcpu *vcpu, uint32_t kind, uint32_t fw_event)
 {
-	vpmu_fw_events(&vcpu->pmu, fw_event, requests_got(&vcpu->requests, kind));
+	vpmu_fw_events(&vcpu->pmu, fw_event, requests_take_count(&vcpu->requests, kind));
 }
 
 static void serve_fences(struct vcpu *vcpu, uint64_t pending)
@@ -72,7 +72,7 @@ static bool serve_start(struct vcpu *vcpu)
 		return false;
 	/* The vcpu may have stopped itself a moment ago and still be resident. */
 	if (vcpu_is_current(vcpu)) {
-		vcpu_fw_resident_until(&vcpu->fw, csr_read(CSR_TIME));
+		vcpu_cpu_time_stop(&vcpu->stats, csr_read(CSR_TIME));
 		vcpu_put(vcpu->home, vcpu);
 	}
 	vcpu_reset(vcpu, vcpu->start_pc, vcpu->start_opaque);
@@ -88,7 +88,7 @@ static bool serve_start(struct vcpu *vcpu)
 	if (vcpu->hart_flags)
 		hart_flags_begin(vcpu);
 	for (uint32_t kind = 0; kind < REQ_COUNTED; kind++)
-		(void)requests_got(&vcpu->requests, kind);
+		(void)requests_take_count(&vcpu->requests, kind);
 	sched_on(vcpu);
 	if (vcpu->id == 0)
 		heart_watch(vcpu->vm);
@@ -104,7 +104,7 @@ static __attribute__((noinline)) void serve_at_once(struct vcpu *vcpu, uint64_t 
 	if (pending & REQ_OBSERVE)
 		vcpu_serve_observers(vcpu);
 	if (pending & REQ_FAULTS)
-		dma_asked(vcpu->vm);
+		dma_serve_request(vcpu->vm);
 	if (pending & REQ_LIFE)
 		vm_life_serve(vcpu->vm);
 }
@@ -115,7 +115,7 @@ static void serve(struct vcpu *vcpu, uint64_t pending)
 	if (pending & REQ_AT_ONCE)
 		serve_at_once(vcpu, pending);
 	if (pending & REQ_STOP) {
-		sched_remove(vcpu);
+		vcpu_remove(vcpu);
 		return;
 	}
 	if (pending & REQ_START) {
@@ -158,7 +158,7 @@ void vcpu_serve_notified(struct vcpu *vcpu)
 		return;
 	}
 	/* It was notified before it left, or by an operator's request. */
-	if (!resident && windows_away(vcpu)) {
+	if (!resident && vcpu_is_away(vcpu)) {
 		serve(vcpu, requests_take(&vcpu->requests, REQ_OBSERVE));
 		return;
 	}

@@ -46,7 +46,7 @@ static inline void execute(struct vcpu *vcpu)
 }
 
 /* Called before the instruction. Returns false if an LCOFI is pending and the guest has an AIA:
- * then the exit must go through exit_long(), which only read_any() does. */
+ * then the exit must go through exit_slow(), which only read_any() does. */
 static inline bool settle(const struct vcpu *vcpu)
 {
 	if (!vs_lcofi(csr_read(CSR_HVIP)))
@@ -148,12 +148,12 @@ static __attribute__((noinline, flatten)) long read_no_counter(uint64_t ignored,
 	struct vcpu *vcpu = this_vcpu();
 	uint64_t counts, slow;
 
-	if (!vpmu_scountovf_noted(&vcpu->pmu, raw, &counts) || vcpu_from_user())
+	if (!vpmu_scountovf_cached(&vcpu->pmu, raw, &counts) || vcpu_from_user())
 		return raw & CSR_READS ? read_first(ignored, raw) : no_read(raw);
 	if (!settle(vcpu))
 		return read_any(ignored, raw);
 	execute(vcpu);
-	slow = vpmu_retired_scountovf_noted(&vcpu->pmu, counts);
+	slow = vpmu_retired_scountovf_cached(&vcpu->pmu, counts);
 	return slow ? answer_late(slow, raw) : answer(raw, vpmu_scountovf(&vcpu->pmu));
 }
 
@@ -168,13 +168,13 @@ __attribute__((flatten)) long csr_read_fast(uint64_t ignored, uint64_t raw)
 	uint64_t n = raw >> 20 & 31; /* of a counter, if the instruction is recorded */
 	uint64_t counts, value, slow;
 
-	if (!vpmu_read_noted(&vcpu->pmu, n, raw, &counts) || vcpu_from_user())
+	if (!vpmu_read_cached(&vcpu->pmu, n, raw, &counts) || vcpu_from_user())
 		return read_no_counter(ignored, raw);
 	if (!settle(vcpu))
 		return read_any(ignored, raw);
 	execute(vcpu);
 	/* A counter counts its own read, so the value is taken afterwards. */
-	slow = vpmu_retired_noted(&vcpu->pmu, n, counts, &value);
+	slow = vpmu_retired_cached(&vcpu->pmu, n, counts, &value);
 	if (slow)
 		return answer_late(slow, raw);
 	return answer(raw, value);
@@ -182,7 +182,7 @@ __attribute__((flatten)) long csr_read_fast(uint64_t ignored, uint64_t raw)
 
 /*
  * All instructions that do not yield the hart. Not inlined, like the functions it calls, because
- * exit_long() would save more registers. fetched: the hart did not provide the instruction, so
+ * exit_slow() would save more registers. fetched: the hart did not provide the instruction, so
  * csr_read_fast() has not seen it.
  */
 static __attribute__((noinline)) enum vcpu_exit any_insn(struct vcpu *vcpu, uint32_t raw,
@@ -201,7 +201,7 @@ static __attribute__((noinline)) enum vcpu_exit any_insn(struct vcpu *vcpu, uint
 	if (vs_interrupts_access(vcpu, &insn) ||
 	    (vcpu->guest_file && guest_file_access(vcpu, &insn)))
 		return EXIT_CSR;
-	vcpu_fw_seen(vcpu, SBI_PMU_FW_ILLEGAL_INSN);
+	vcpu_fw_count(vcpu, SBI_PMU_FW_ILLEGAL_INSN);
 	trap_inject(vcpu, CAUSE_ILLEGAL_INSN, raw);
 	return EXIT_CSR;
 }

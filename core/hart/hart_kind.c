@@ -8,7 +8,7 @@
 static bool same_events(const struct hpm *a, const struct hpm *b)
 {
 	if (a->n_events != b->n_events || a->table_raw != b->table_raw ||
-	    a->without_m != b->without_m)
+	    a->minh_hctrs != b->minh_hctrs)
 		return false;
 	for (uint32_t i = 0; i < a->n_events; i++) {
 		const struct hpm_event *x = &a->events[i], *y = &b->events[i];
@@ -39,7 +39,7 @@ const char *harts_differ(uint32_t hart, uint32_t other)
 		return "of harts # and # only one hides overflows from guests";
 	if (a->isa != b->isa || a->vec_bytes != b->vec_bytes ||
 	    memcmp(&a->blocks, &b->blocks, sizeof(a->blocks)) != 0 ||
-	    memcmp(&a->vs_has, &b->vs_has, sizeof(a->vs_has)) != 0)
+	    memcmp(&a->vs_features, &b->vs_features, sizeof(a->vs_features)) != 0)
 		return "harts # and # have different extensions";
 	return NULL;
 }

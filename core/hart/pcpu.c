@@ -45,19 +45,19 @@ void pcpu_notify(struct pcpu *pcpu, uint64_t vcpus)
 	send_ipi(pcpu->hartid);
 }
 
-void pcpu_count_vcpus(struct pcpu *pcpu, int32_t more)
+void pcpu_add_vcpus(struct pcpu *pcpu, int32_t more)
 {
 	pcpu->n_vcpus += (uint32_t)more;
-	pcpu->shared = pcpu->n_vcpus > 1 && !platform.roam && !pcpu->scheduled;
+	pcpu->time_shared = pcpu->n_vcpus > 1 && !platform.roam && !pcpu->has_schedule;
 }
 
-bool pcpu_begins_late(struct pcpu *pcpu)
+bool pcpu_may_begin_late(struct pcpu *pcpu)
 {
-	if (pcpu->worked == PUT_OFF)
+	if (pcpu->stay_work == STAY_SWITCH_POSTPONED)
 		return false;
 	/* If instret counts wrong, it does not show the length of a stay. */
-	if (!pcpu->hpm.inexact.where && ++pcpu->refused < PCPU_PATIENCE)
+	if (!pcpu->hpm.inexact.where && ++pcpu->begin_refusals < PCPU_PATIENCE)
 		return false;
-	pcpu->refused = 0;
+	pcpu->begin_refusals = 0;
 	return true;
 }

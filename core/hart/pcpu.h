@@ -29,8 +29,8 @@
 struct vcpu;
 struct windows;
 
-/* Kinds of work that a hart polls for, see external_look_at(). */
-enum external_what {
+/* Kinds of work that a hart polls for, see external_poll_at(). */
+enum external_kind {
 	EXTERNAL_CONSOLE,
 	EXTERNAL_DMA,
 	EXTERNAL_HEART,
@@ -41,14 +41,14 @@ enum external_what {
 /* An end of a slice that has passed at any host time: the vcpu yields, or its budget is spent. */
 #define SLICE_OVER 0UL
 
-enum { WORKED = 1, PUT_OFF = 2 };
+enum { STAY_WORK_DONE = 1, STAY_SWITCH_POSTPONED = 2 };
 enum { PCPU_PROBED = 1, PCPU_ONLINE = 2, PCPU_LEFT = 3 };
 
 /* The large members come last, as in struct vcpu. */
 struct pcpu {
 	/* For arch/riscv/hart/trap.c and switch.S: the trap guard, t0 in a trap, and whether the
 	 * hart has begun to log its last lines. They must come first. */
-	uint64_t guard[2], trap_t0, ended;
+	uint64_t guard[2], trap_t0, panicking;
 
 	/* Private to this hart, except at boot. */
 	uint64_t hartid;
@@ -56,76 +56,76 @@ struct pcpu {
 	uint32_t n_vcpus; /* vcpus with their home here, plus one if the hart has a schedule */
 	uint64_t isa;     /* BIT(enum isa_ext); has only those cache-block extensions that work */
 	struct cbo_blocks blocks;
-	struct vs_has vs_has;
+	struct vs_features vs_features;
 	uint64_t last;        /* the bit of the vcpu that had the last time slice */
 	struct vcpu *current; /* the resident vcpu; NULL: none */
 	/* Masks of vcpus[], see core/sched/run_state.h. ready: those that get time slices.
 	 * steal_at_load: the steal time of those that are still ready begins with the next load. */
 	uint64_t ready, steal_at_load;
-	uint64_t counts_a_tick; /* counts of `cycle` per tick of host time */
-	uint64_t slice_end;     /* end of the current time slice; host time, or SLICE_OVER */
+	uint64_t cycles_per_tick; /* counts of `cycle` per tick of host time */
+	uint64_t slice_end;       /* end of the current time slice; host time, or SLICE_OVER */
 	/* Extra length of a slice if no other vcpu is ready; host time. */
-	uint64_t alone;
+	uint64_t slice_extra;
 	/* The vcpu whose FP and vector registers are in the hart; NULL: none. See
 	 * core/vcpu/vcpu_registers.h. */
-	struct vcpu *registers_of;
-	uint64_t vec_bytes;         /* size of a vector register in bytes; 0: guests have no V */
-	uint32_t vmids;             /* number of VMIDs; 1 if the hart has none */
-	uint64_t scratch;           /* for reservation_end() */
-	uint32_t guest_files;       /* number of them; 0: vcpus of VMs with an AIA cannot be here */
-	uint32_t files_taken;       /* files 1 to this one belong to vcpus */
-	uint32_t file_words;        /* words of 64 identities in each file */
-	const char *no_guest_files; /* the reason, if guest_files is 0 */
-	const char *unfit;          /* why no guest can run here, or NULL; see pcpu_init() */
-	bool no_imsic;              /* the host's tree names an IMSIC that is not there */
-	uint32_t irq_place;         /* in the interrupt controller, or IRQCHIP_NOWHERE */
-	uint64_t external_at;       /* host time of the next external_look(); ~0: never */
-	uint64_t looks[EXTERNAL_KINDS]; /* host time for each kind; ~0: never */
-	/* Checked by sched_next() at once: `special` is not 0 if one of them is set. */
+	struct vcpu *registers_owner;
+	uint64_t vec_bytes;   /* size of a vector register in bytes; 0: guests have no V */
+	uint32_t vmids;       /* number of VMIDs; 1 if the hart has none */
+	uint64_t scratch;     /* for reservation_end() */
+	uint32_t guest_files; /* number of them; 0: vcpus of VMs with an AIA cannot be here */
+	uint32_t files_taken; /* files 1 to this one belong to vcpus */
+	uint32_t file_words;  /* words of 64 identities in each file */
+	const char *no_guest_files_reason; /* the reason, if guest_files is 0 */
+	const char *unfit_reason;          /* why no guest can run here, or NULL; see pcpu_init() */
+	bool no_imsic;                     /* the host's tree names an IMSIC that is not there */
+	uint32_t irq_place;                /* in the interrupt controller, or IRQCHIP_NOWHERE */
+	uint64_t next_poll;                /* host time of the next external_poll(); ~0: never */
+	uint64_t poll_times[EXTERNAL_KINDS]; /* host time for each kind; ~0: never */
+	/* Checked by sched_next() at once: `sched_flags` is not 0 if one of them is set. */
 	union {
 		struct {
-			bool suspect; /* the resident vcpu is a suspect: HS takes its exceptions */
-			bool scheduled; /* see core/sched/windows.h; constant after boot */
-			/* WORKED: in this stay the hart has done a piece of the operator's or the
-			 * IOMMU's work. PUT_OFF: the time slice ended in a stay that was too long
-			 * already for a switch. The timer begins the next stay at once, and the
-			 * switch precedes all other work in it. */
-			uint8_t worked;
+			bool trap_loop_suspect; /* the resident vcpu: HS takes its exceptions */
+			bool has_schedule;      /* see core/sched/windows.h; constant after boot */
+			/* STAY_WORK_DONE: in this stay the hart has done a piece of the operator's
+			 * or the IOMMU's work. STAY_SWITCH_POSTPONED: the time slice ended in a
+			 * stay that was too long already for a switch. The timer begins the next
+			 * stay at once, and the switch precedes all other work in it. */
+			uint8_t stay_work;
 		};
-		uint32_t special;
+		uint32_t sched_flags;
 	};
 	bool unmask_traps; /* hvictl.VTI is set, see core/vcpu/vs_interrupts.h */
 	/* Several vcpus have their home here, they do not roam, and there is no schedule. */
-	bool shared;
-	/* More than FP registers to switch: vectors, records (struct vs_has), or ADUE. */
+	bool time_shared;
+	/* More than FP registers to switch: vectors, records (struct vs_features), or ADUE. */
 	bool more_registers;
 	/* henvcfg.ADUE is switched with a vcpu's registers: see no_adue of struct vm. */
 	bool switches_adue;
-	bool ad_ungated;    /* VMs with read-only memory cannot be here: see quirk_probe_ad() */
-	uint32_t observers; /* of its vcpus; see core/watch/observe.h */
-	uint32_t chains;    /* observers that sample call chains */
-	uint32_t stays;     /* vcpus whose stays are recorded, see core/watch/stays.h */
+	bool ad_ignores_gstage; /* VMs with read-only memory cannot be here: see quirk_probe_ad() */
+	uint32_t n_observers;   /* of its vcpus; see core/watch/observe.h */
+	uint32_t n_chain_observers; /* observers that sample call chains */
+	uint32_t recorded_vcpus;    /* vcpus whose stays are recorded, see core/watch/stays.h */
 	/* The current stay in HS: instret at its beginning, the vcpu that it is accounted to
-	 * (stay_of), and the kind of exit (stay_why). */
+	 * (stay_vcpu), and the kind of exit (stay_cause). */
 	uint64_t stay_start;
 	/* instret when the hart last checked for interrupts. A stay that served several vcpus is
 	 * accounted in parts; this is the beginning of the first part. */
-	uint64_t looked;
-	uint32_t refused; /* refusals of pcpu_may_begin() in a row */
-	struct vcpu *stay_of;
-	enum vcpu_exit stay_why;
-	struct windows *windows; /* constant after boot; NULL: the hart has no schedule */
-	struct vcpu *told;       /* the vcpu of the last notification; NULL: none yet */
+	uint64_t last_irq_check;
+	uint32_t begin_refusals; /* refusals of pcpu_may_begin() in a row */
+	struct vcpu *stay_vcpu;
+	enum vcpu_exit stay_cause;
+	struct windows *windows;    /* constant after boot; NULL: the hart has no schedule */
+	struct vcpu *notified_vcpu; /* the vcpu of the last notification; NULL: none yet */
 
 	/* In vcpus[]: those with requests to be served here. Other harts set bits and then send an
 	 * IPI. */
 	atomic_ulong notified;
 	/* PCPU_*, set by this hart: PROBED when its own probes are done and it waits for those that
 	 * it makes together with the boot hart, ONLINE when all are done. */
-	atomic_uint online;
+	atomic_uint boot_state;
 	/* At boot: the number of the current turn; this hart and the boot hart alternate, see
-	 * hpm_exact_turns(). */
-	atomic_uint turn;
+	 * hpm_exact_check_hs(). */
+	atomic_uint boot_turn;
 
 	/* For each VMID: the vcpu that ran last; a pointer to the pcpu itself if cached
 	 * translations must be fenced; NULL if no vcpu has run. */
@@ -151,7 +151,7 @@ union hart_stack {
 _Static_assert(sizeof(union hart_stack) == HART_STACK_SIZE, "pcpu leads to its top and back");
 _Static_assert(sizeof(struct pcpu) <= HART_STACK_GUARD - TRAP_STACK_ROOM, "the trap stack's place");
 _Static_assert(offsetof(struct pcpu, trap_t0) == TRAP_T0 &&
-                   offsetof(struct pcpu, ended) == TRAP_ENDED,
+                   offsetof(struct pcpu, panicking) == TRAP_PANICKING,
                "switch.S");
 
 /* Only the first n_pcpus are stacks; the memory of the others has other uses: main.c. */
@@ -199,19 +199,20 @@ static inline void pcpu_ack_ipi(void)
 }
 
 /* Adds `more` (negative: subtracts) to pcpu's number of vcpus. Called on that hart, or at boot. */
-void pcpu_count_vcpus(struct pcpu *pcpu, int32_t more);
+void pcpu_add_vcpus(struct pcpu *pcpu, int32_t more);
 
 /* Whether the current stay is short enough yet to begin another piece of work. If not, the caller
  * leaves the work pending, so that it begins the next stay at once. If instret does not count just
  * HS's instructions, each stay may seem too long: then work always begins (if boot has found that),
  * or after PCPU_PATIENCE refusals in a row. Called on this hart. */
 #define PCPU_PATIENCE 16U
-bool pcpu_begins_late(struct pcpu *pcpu);
+bool pcpu_may_begin_late(struct pcpu *pcpu);
 static inline bool pcpu_may_begin(struct pcpu *pcpu)
 {
-	if (csr_read(CSR_INSTRET) - pcpu->looked >= VM_STAY_YOUNG || pcpu->worked == PUT_OFF)
-		return pcpu_begins_late(pcpu);
-	pcpu->refused = 0;
+	if (csr_read(CSR_INSTRET) - pcpu->last_irq_check >= VM_STAY_SHORT ||
+	    pcpu->stay_work == STAY_SWITCH_POSTPONED)
+		return pcpu_may_begin_late(pcpu);
+	pcpu->begin_refusals = 0;
 	return true;
 }
 

@@ -247,7 +247,7 @@ const void *fdt_getprop_by_offset(const void *tree, int offset, const char **nam
 {
 	struct names names = names_of(tree);
 	const struct fdt_property *property;
-	int unused, next;
+	int unused = 0, next;
 	uint32_t at;
 
 	length = length ? length : &unused;

@@ -80,7 +80,7 @@ static uint32_t end_of_ids(const void *tree, int node)
 	return end < IDS ? (uint32_t)end : IDS;
 }
 
-static uint32_t find_nobodys_id(const void *tree)
+static uint32_t find_unused_id(const void *tree)
 {
 	uint32_t id = 1, end;
 
@@ -105,7 +105,7 @@ bool host_iommu_find(const void *tree, struct host_iommu *iommu)
 			continue;
 		read_wires(&place, iommu);
 		read_map(tree, fdt_get_phandle(tree, node), iommu);
-		iommu->nobodys_id = find_nobodys_id(tree);
+		iommu->unused_id = find_unused_id(tree);
 		return true;
 	}
 	return false;

@@ -25,7 +25,7 @@ struct host_iommu {
 	} ranges[HOST_IOMMU_RANGES];
 	uint32_t last_id; /* the highest one of all ranges */
 	/* An id above all that the tree assigns at any IOMMU; 0 if there is none. */
-	uint32_t nobodys_id;
+	uint32_t unused_id;
 };
 
 /* Finds the first IOMMU that is not disabled. Returns false if there is none, or if its registers

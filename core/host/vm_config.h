@@ -253,7 +253,7 @@ struct vm_shared {
 
 /* A window of a schedule: vcpus of one VM have the hart alone. In microseconds from the beginning
  * of each frame. */
-struct vm_window_of {
+struct vm_hart_window {
 	uint32_t start_us, length_us;
 	uint32_t guard_us; /* no VM has the hart for this long before start_us */
 	uint32_t vm;       /* index in the tree */
@@ -268,7 +268,7 @@ struct vm_schedule {
 	uint32_t frame_us;
 	uint32_t slack; /* bit n: VM n of the tree has the hart outside windows and guards */
 	uint32_t n_windows;
-	struct vm_window_of windows[VM_MAX_HART_WINDOWS];
+	struct vm_hart_window windows[VM_MAX_HART_WINDOWS];
 	/* See core/tree/vm_stay.h. */
 	uint32_t longest_stay;   /* instructions */
 	uint32_t least_guard_us; /* the least guard with which a window begins at its tick */
@@ -324,7 +324,7 @@ struct vm_guests {
 /* Limits of the machine. Functions get harts as indexes in `harts`, or as masks of these. */
 struct vm_limits {
 	struct vm_harts harts;
-	uint64_t ad_ungated; /* mask of the harts on which no VM may have read-only memory */
+	uint64_t ad_ignores_gstage; /* mask of the harts on which no VM may have read-only memory */
 	struct vm_ram ram;
 	struct vm_guests guests; /* how vm_guest_ranges() divides `ram` */
 	uint64_t hctrs;          /* bit n: the harts have counter n; 0: unknown, no check */

@@ -29,33 +29,33 @@ void dma_init(iommu_alloc_fn *alloc)
 	const struct host_iommu *host = &platform.iommu;
 
 	dma.alloc = alloc;
-	dma.refused = "the machine has no IOMMU";
+	dma.refusal = "the machine has no IOMMU";
 	if (!host->size)
 		return;
-	dma.refused = "the host's tree does not say by which ids the IOMMU knows PCI functions";
+	dma.refusal = "the host's tree does not say by which ids the IOMMU knows PCI functions";
 	if (!host->n_ranges)
 		return;
 	/* The trial maps an id, so it needs one that no device has. The directory may have no room
 	 * for one. */
-	if (host->nobodys_id && !turn_on(host, host->nobodys_id, alloc)) {
+	if (host->unused_id && !turn_on(host, host->unused_id, alloc)) {
 		dma.tried = iommu_can_translate(&dma.iommu);
-		dma.refused = iommu_try(&dma.iommu, host->nobodys_id, ram_end() - 1, alloc);
-		if (dma.refused)
+		dma.refusal = iommu_try(&dma.iommu, host->unused_id, ram_end() - 1, alloc);
+		if (dma.refusal)
 			iommu_off(&dma.iommu);
 	} else {
-		dma.refused = turn_on(host, host->last_id, alloc);
+		dma.refusal = turn_on(host, host->last_id, alloc);
 	}
-	dma.iommu.patience = platform.timebase / LIFE_HZ;
+	dma.iommu.timeout = platform.timebase / LIFE_HZ;
 }
 
-const char *dma_refused(void)
+const char *dma_refusal(void)
 {
-	return dma.refused;
+	return dma.refusal;
 }
 
 bool dma_has_files(void)
 {
-	return !dma.refused && iommu_has_files(&dma.iommu);
+	return !dma.refusal && iommu_has_files(&dma.iommu);
 }
 
 void dma_add_file(struct vm *vm, uint64_t base, uint32_t n, hpa_t file)
@@ -74,8 +74,8 @@ const char *dma_add(uint32_t device_id, struct vm *vm, const char *name)
 {
 	struct iommu_domain *domain = &dma.vms[vm->index].domain;
 
-	if (dma.refused)
-		return dma.refused;
+	if (dma.refusal)
+		return dma.refusal;
 	if (dma.n_functions == DMA_FUNCTIONS)
 		return "all VMs together have too many isolated functions";
 	for (uint32_t i = 0; i < dma.n_functions; i++) {
@@ -168,9 +168,9 @@ void dma_report(void)
 
 	if (!host->size)
 		return;
-	if (dma.refused) {
+	if (dma.refusal) {
 		log_line("IOMMU at 0x%lx: not used: %s: no VM can have an isolated function",
-		         host->base, dma.refused);
+		         host->base, dma.refusal);
 		return;
 	}
 	log_line("IOMMU at 0x%lx: %s%s; %s%s", host->base,

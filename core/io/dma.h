@@ -26,7 +26,7 @@ void dma_init(iommu_alloc_fn *alloc);
 void dma_report(void);
 
 /* Returns in words why no VM can have an isolated function, or NULL if VMs can. */
-const char *dma_refused(void);
+const char *dma_refusal(void);
 
 /* Whether the IOMMU restricts MSIs of functions to interrupt files. */
 bool dma_has_files(void);
@@ -52,7 +52,7 @@ void dma_begin(struct vm *vm);
 
 /* A life is over, and no function begins an access any more: logs its remaining faults. Returns
  * false when none is left. Lead hart only. */
-bool dma_tell_rest(struct vm *vm);
+bool dma_log_remaining(struct vm *vm);
 
 /* The functions are at rest: blocks all their accesses, and waits until their writes have arrived.
  * Returns false if the IOMMU does not answer; the caller calls again later. Lead hart only. */
@@ -66,16 +66,16 @@ bool dma_end(struct vm *vm);
  */
 
 /* REQ_FAULTS of vcpu 0: another hart has found work for the VM's lead hart. */
-void dma_asked(struct vm *vm);
+void dma_serve_request(struct vm *vm);
 
 /* The calling hart has claimed a source. Returns false if it is not the IOMMU's. */
-bool dma_came(uint32_t source);
+bool dma_handle_irq(uint32_t source);
 
-/* The time given to external_look_at() is over. */
-void dma_look(void);
+/* The time given to external_poll_at() is over. */
+void dma_poll(void);
 
 /* Blocks all accesses of a PCI function until the VM's next life. Does nothing and returns false if
  * that has begun (`life` is not the VM's `life.number` any more), or if no VM has the function. */
-bool pci_mute(uint32_t device_id, uint64_t life);
+bool pci_block_function(uint32_t device_id, uint64_t life);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* DMA faults: which hart handles them, and how. */
 #include "arch/riscv/hart/csr.h"
-#include "core/hart/looks.h"
+#include "core/hart/external_poll.h"
 #include "core/vcpu/vcpu_requests.h"
 #include "core/hart/platform.h"
 #include "core/io/dma_parts.h"
@@ -26,7 +26,7 @@ static void begin(struct dma_stay *stay, const struct vm *vm)
 	stay->begun = true;
 	stay->vm = vm;
 	if (vm)
-		sched_works_for(vm->vcpus[0]);
+		sched_account_stay_to(vm->vcpus[0]);
 }
 
 /* Directs the interrupt for faults to this hart. */
@@ -37,11 +37,11 @@ static void listen_here(void)
 	dma.listener = pcpu;
 	if (!dma.wire.number || pcpu->irq_place == dma.place || pcpu->irq_place == IRQCHIP_NOWHERE)
 		return;
-	external_aim(&dma.wire, dma.place, pcpu->irq_place);
+	external_set_affinity(&dma.wire, dma.place, pcpu->irq_place);
 	dma.place = pcpu->irq_place;
 }
 
-bool dma_stay_is_for(struct dma_stay *stay, const struct vm *vm)
+bool dma_stay_claim(struct dma_stay *stay, const struct vm *vm)
 {
 	if (!stay->begun && (!vm || vcpu_home(vm->vcpus[0]) == this_pcpu()))
 		begin(stay, vm);
@@ -72,7 +72,7 @@ static void count(struct dma_stay *stay, struct dma_function *f)
 	uint64_t window = platform.timebase / 1000 * STORM_MS;
 
 	/* Records may wait in the queue: a window ends only if that was empty since it began. */
-	if (!f->faults || (stay->now - f->since >= window && dma.emptied >= f->since)) {
+	if (!f->faults || (stay->now - f->since >= window && dma.last_empty >= f->since)) {
 		f->since = stay->now;
 		f->faults = 0;
 	}
@@ -81,7 +81,7 @@ static void count(struct dma_stay *stay, struct dma_function *f)
 	turn_off(stay, f);
 	f->faults = 0;
 	if (f->live && !f->off)
-		dma_tell_off(stay, f);
+		dma_log_off(stay, f);
 	f->off = true;
 }
 
@@ -90,7 +90,7 @@ static void serve(struct dma_stay *stay, const struct iommu_fault *fault)
 	struct dma_function *f = dma_function_of(fault->device);
 	uint64_t number = dma.served++;
 
-	dma_tell(stay, f, fault);
+	dma_log(stay, f, fault);
 	/* Faults of an earlier life have no effect in this one. */
 	if (!f || number < f->first)
 		return;
@@ -113,7 +113,7 @@ static bool is_next(struct dma_stay *stay)
 	if (!iommu_first_fault(&dma.iommu, &id))
 		return false;
 	f = dma_function_of(id);
-	return dma_stay_is_for(stay, f ? f->vm : NULL);
+	return dma_stay_claim(stay, f ? f->vm : NULL);
 }
 
 /* Serves some faults. Returns true if none is left. */
@@ -135,12 +135,12 @@ static bool serve_some(struct dma_stay *stay)
 		if (iommu_next_fault(&dma.iommu, &fault))
 			serve(stay, &fault);
 	}
-	dma_tell_lost();
+	dma_log_lost();
 	if (iommu_has_fault(&dma.iommu))
 		return false;
-	dma.emptied = stay->now;
+	dma.last_empty = stay->now;
 	/* Later faults interrupt again. */
-	iommu_faults_seen(&dma.iommu);
+	iommu_ack_faults(&dma.iommu);
 	stay->again |= iommu_has_fault(&dma.iommu);
 	return !stay->again;
 }
@@ -154,7 +154,7 @@ static uint64_t work(struct dma_stay *stay)
 
 	if (stay->other && !none_left && dma.listener == this_pcpu())
 		dma.listener = vcpu_home(stay->other);
-	next = dma_tell_due(stay);
+	next = dma_log_due(stay);
 	if (none_left && dma.held) {
 		dma.held = false;
 		irqchip_complete(&platform.irqchip, &dma.wire, dma.place, true);
@@ -169,10 +169,10 @@ static uint64_t work(struct dma_stay *stay)
 static void turn_all_off(const struct dma_stay *stay)
 {
 	for (uint32_t i = 0; i < stay->n_off; i++)
-		(void)pci_mute(stay->off[i].id, stay->off[i].life);
+		(void)pci_block_function(stay->off[i].id, stay->off[i].life);
 }
 
-static void stay_for(const struct vm *vm)
+static void serve_stay(const struct vm *vm)
 {
 	struct dma_stay stay = {0};
 	uint64_t next;
@@ -185,23 +185,23 @@ static void stay_for(const struct vm *vm)
 	}
 	next = work(&stay);
 	spin_unlock(&dma.lock);
-	external_look_at(EXTERNAL_DMA, next);
+	external_poll_at(EXTERNAL_DMA, next);
 	turn_all_off(&stay);
 	if (stay.other)
 		vcpu_request(stay.other, REQ_FAULTS);
 }
 
-void dma_asked(struct vm *vm)
+void dma_serve_request(struct vm *vm)
 {
-	stay_for(vm);
+	serve_stay(vm);
 }
 
-void dma_look(void)
+void dma_poll(void)
 {
-	stay_for(NULL);
+	serve_stay(NULL);
 }
 
-bool dma_came(uint32_t source)
+bool dma_handle_irq(uint32_t source)
 {
 	if (!dma.wire.number || source != dma.wire.number)
 		return false;
@@ -209,11 +209,11 @@ bool dma_came(uint32_t source)
 	dma.held = true;
 	irqchip_hold(&platform.irqchip, &dma.wire);
 	spin_unlock(&dma.lock);
-	stay_for(NULL);
+	serve_stay(NULL);
 	return true;
 }
 
-bool dma_tell_rest(struct vm *vm)
+bool dma_log_remaining(struct vm *vm)
 {
 	struct dma_stay stay = {.begun = true, .vm = vm};
 	struct iommu_fault fault;
@@ -227,11 +227,11 @@ bool dma_tell_rest(struct vm *vm)
 		serve(&stay, &fault);
 		served++;
 	}
-	if (!stay.told)
-		dma_tell_rest_of(&stay);
+	if (!stay.logged)
+		dma_log_stay_vm(&stay);
 	spin_unlock(&dma.lock);
 	turn_all_off(&stay);
-	return stay.told || served == STAY_FAULTS;
+	return stay.logged || served == STAY_FAULTS;
 }
 
 static enum irqchip_mode mode_of(uint32_t type)
@@ -259,7 +259,7 @@ void dma_listen(void)
 	const struct host_iommu *host = &platform.iommu;
 	uint32_t wire;
 
-	if (dma.refused)
+	if (dma.refusal)
 		return;
 	dma.listener = first_listener();
 	wire = iommu_wire(&dma.iommu, host->n_wires);
@@ -267,8 +267,8 @@ void dma_listen(void)
 	    irqchip_use(&platform.irqchip, &dma.wire, host->wires[wire].source,
 	                mode_of(host->wires[wire].type))) {
 		dma.place = dma.listener->irq_place;
-		external_aim(&dma.wire, IRQCHIP_NOWHERE, dma.place);
-		irqchip_listen(&platform.irqchip, &dma.wire, true, false);
+		external_set_affinity(&dma.wire, IRQCHIP_NOWHERE, dma.place);
+		irqchip_set_enabled(&platform.irqchip, &dma.wire, true, false);
 	} else {
 		dma.wire.number = 0;
 		/* Without an interrupt, this hart is the first to poll. */
@@ -276,5 +276,5 @@ void dma_listen(void)
 	}
 	/* Faults that are recorded already do not interrupt, so the first look is by time. */
 	if (dma.n_functions || iommu_has_fault(&dma.iommu))
-		external_look_at(EXTERNAL_DMA, csr_read(CSR_TIME) + platform.timebase);
+		external_poll_at(EXTERNAL_DMA, csr_read(CSR_TIME) + platform.timebase);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by the files of DMA: dma.c (functions and lives), dma_faults.c (handling of faults) and
- * dma_tell.c (lines of the log). Only these and their test include it. */
+ * dma_log.c (lines of the log). Only these and their test include it. */
 #ifndef CORE_IO_DMA_PARTS_H
 #define CORE_IO_DMA_PARTS_H
 
@@ -21,7 +21,7 @@ struct dma_function {
 	bool live;     /* it reaches the VM's memory */
 	uint64_t life; /* the number of the VM's life */
 	bool off;      /* it made too many faults in this life */
-	bool off_untold;
+	bool off_unlogged;
 	uint64_t first; /* number of the first record that may be of this life */
 	/* Faults in the window that began at `since`. */
 	uint32_t faults;
@@ -29,10 +29,10 @@ struct dma_function {
 };
 
 /* State of the log for a VM's functions, or for functions that no VM has. */
-struct dma_told {
+struct dma_log_state {
 	bool ever;
 	uint64_t at;             /* time of the last line */
-	uint32_t untold;         /* faults since then */
+	uint32_t unlogged;       /* faults since then */
 	struct iommu_fault last; /* the last one of these */
 };
 
@@ -49,7 +49,7 @@ struct dma_stay {
 	const struct vm *vm;
 	struct vcpu *other; /* vcpu 0 of the VM whose hart must continue; NULL if there is none */
 	bool again;         /* some work is left for another stay */
-	bool told;          /* it has logged its line */
+	bool logged;        /* it has logged its line */
 	/* Functions to be turned off at its end. */
 	uint32_t n_off;
 	struct {
@@ -60,7 +60,7 @@ struct dma_stay {
 
 extern struct dma {
 	struct spinlock lock;
-	const char *refused; /* why nothing can be isolated, or NULL */
+	const char *refusal; /* why nothing can be isolated, or NULL */
 	struct iommu iommu;
 	bool tried; /* tested: it translates correctly */
 	iommu_alloc_fn *alloc;
@@ -69,16 +69,16 @@ extern struct dma {
 	struct dma_function functions[DMA_FUNCTIONS];
 	struct {
 		struct iommu_domain domain; /* constant after boot */
-		struct dma_told told;
+		struct dma_log_state log;
 	} vms[VM_MAX_VMS];
-	struct dma_told nobody;
-	struct dma_told lost; /* faults that the IOMMU has not recorded */
+	struct dma_log_state nobody;
+	struct dma_log_state lost; /* faults that the IOMMU has not recorded */
 	bool lost_by_memory;
-	uint32_t offs_untold; /* functions with off_untold */
+	uint32_t unlogged_offs; /* functions with off_unlogged */
 	/* Records that may still be served in the period that began at budget_since. */
 	uint32_t budget;
 	uint64_t budget_since;
-	uint64_t emptied; /* when the queue was last empty */
+	uint64_t last_empty; /* when the queue was last empty */
 	/* The hart that served last, and that gets the interrupt of the next fault. */
 	const struct pcpu *listener;
 	/* The interrupt of the fault queue; number 0 if there is none. */
@@ -89,25 +89,25 @@ extern struct dma {
 
 /* Whether the stay may work for a VM (NULL: for functions that no VM has). If not, it notifies the
  * VM's hart, or another stay follows. */
-bool dma_stay_is_for(struct dma_stay *stay, const struct vm *vm);
+bool dma_stay_claim(struct dma_stay *stay, const struct vm *vm);
 
 /* Returns NULL if no VM has it. */
 struct dma_function *dma_function_of(uint32_t id);
 
 /* Logs a fault, now or later. */
-void dma_tell(struct dma_stay *stay, const struct dma_function *f, const struct iommu_fault *fault);
+void dma_log(struct dma_stay *stay, const struct dma_function *f, const struct iommu_fault *fault);
 
 /* Logs that a function was turned off. */
-void dma_tell_off(struct dma_stay *stay, struct dma_function *f);
+void dma_log_off(struct dma_stay *stay, struct dma_function *f);
 
 /* Logs lost records, if there are any. */
-void dma_tell_lost(void);
+void dma_log_lost(void);
 
 /* Logs the line of a stay that has none, if one is due. Returns the time of the next line that this
  * hart has to log. */
-uint64_t dma_tell_due(struct dma_stay *stay);
+uint64_t dma_log_due(struct dma_stay *stay);
 
 /* The same for the VM of the stay, even if it is not due. */
-void dma_tell_rest_of(struct dma_stay *stay);
+void dma_log_stay_vm(struct dma_stay *stay);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/spinlock.h"
-#include "core/hart/looks.h"
+#include "core/hart/external_poll.h"
 #include "core/hart/platform.h"
 #include "core/io/dma.h"
 #include "core/io/wired.h"
@@ -12,7 +12,7 @@
 static struct irqchip_source uart;
 static void (*serve_console)(void);
 
-/* Protects the members that irqchip_aim() changes. The innermost lock. */
+/* Protects the members that irqchip_set_affinity() changes. The innermost lock. */
 static struct spinlock aiming;
 
 void external_init(void)
@@ -28,7 +28,7 @@ void external_init_hart(struct pcpu *pcpu)
 {
 	pcpu->irq_place = IRQCHIP_NOWHERE;
 	for (uint32_t what = 0; what < EXTERNAL_KINDS; what++)
-		pcpu->looks[what] = ~0UL;
+		pcpu->poll_times[what] = ~0UL;
 	if (platform.irqchip.kind == IRQCHIP_NONE || pcpu->no_imsic)
 		return;
 	for (uint32_t i = 0; i < platform.n_harts; i++) {
@@ -41,10 +41,10 @@ void external_init_hart(struct pcpu *pcpu)
 	csr_set(CSR_SIE, BIT(IRQ_SEI));
 }
 
-void external_aim(const struct irqchip_source *source, uint32_t from, uint32_t to)
+void external_set_affinity(const struct irqchip_source *source, uint32_t from, uint32_t to)
 {
 	spin_lock(&aiming);
-	irqchip_aim(&platform.irqchip, source, from, to);
+	irqchip_set_affinity(&platform.irqchip, source, from, to);
 	spin_unlock(&aiming);
 }
 
@@ -52,11 +52,11 @@ void external_work(struct pcpu *pcpu, bool console)
 {
 	if (!pcpu_may_begin(pcpu))
 		return;
-	pcpu->worked |= WORKED;
+	pcpu->stay_work |= STAY_WORK_DONE;
 	if (console)
 		serve_console();
 	else
-		dma_look();
+		dma_poll();
 }
 
 bool external_hears(void)
@@ -64,13 +64,13 @@ bool external_hears(void)
 	return uart.number;
 }
 
-void external_listen(void (*serve)(void))
+void external_route_uart_irq(void (*serve)(void))
 {
 	struct pcpu *pcpu = this_pcpu();
 
 	serve_console = serve;
-	external_aim(&uart, IRQCHIP_NOWHERE, pcpu->irq_place);
-	irqchip_listen(&platform.irqchip, &uart, true, false);
+	external_set_affinity(&uart, IRQCHIP_NOWHERE, pcpu->irq_place);
+	irqchip_set_enabled(&platform.irqchip, &uart, true, false);
 }
 
 /* Completed after the UART was read. If it has more bytes the level is still high, and the next
@@ -78,16 +78,16 @@ void external_listen(void (*serve)(void))
 static void uart_came(struct pcpu *pcpu)
 {
 	if (pcpu_may_begin(pcpu)) {
-		pcpu->worked |= WORKED;
+		pcpu->stay_work |= STAY_WORK_DONE;
 		serve_console();
 	} else {
 		/* QEMU's PLIC may not interrupt again until the UART is read. */
-		external_look_at(EXTERNAL_CONSOLE, csr_read(CSR_TIME));
+		external_poll_at(EXTERNAL_CONSOLE, csr_read(CSR_TIME));
 	}
 	irqchip_complete(&platform.irqchip, &uart, pcpu->irq_place, false);
 }
 
-void external_came(void)
+void external_handle_irq(void)
 {
 	struct pcpu *pcpu = this_pcpu();
 	uint32_t source = irqchip_claim(&platform.irqchip, pcpu->irq_place);
@@ -96,9 +96,9 @@ void external_came(void)
 		return; /* another hart was faster, or the source was turned off */
 	if (source == uart.number) {
 		uart_came(pcpu);
-	} else if (dma_came(source)) {
-		pcpu->worked |= WORKED;
+	} else if (dma_handle_irq(source)) {
+		pcpu->stay_work |= STAY_WORK_DONE;
 	} else {
-		wired_came(source);
+		wired_handle_irq(source);
 	}
 }

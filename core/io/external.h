@@ -18,16 +18,16 @@ bool external_hears(void);
 
 /* Makes the console's UART interrupt the calling hart, and serve() its handler. Called once, at
  * boot. */
-void external_listen(void (*serve)(void));
+void external_route_uart_irq(void (*serve)(void));
 
 /* Serves the console, or the IOMMU, if the stay is young enough. Each sets the time of its next
  * call, which is not now. On the hart that serves it. */
 void external_work(struct pcpu *pcpu, bool console);
 
 /* Moves the interrupt of a source to another hart. Any hart may call it. */
-void external_aim(const struct irqchip_source *source, uint32_t from, uint32_t to);
+void external_set_affinity(const struct irqchip_source *source, uint32_t from, uint32_t to);
 
 /* Serves one source that interrupts the calling hart; others wait for the next stay. */
-void external_came(void);
+void external_handle_irq(void);
 
 #endif

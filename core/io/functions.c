@@ -87,9 +87,9 @@ void functions_stop(struct vm *vm)
 	spin_lock(&vm->devices);
 	for_each_function(f, vm)
 	{
-		pci_master_off(&f->pci);
+		pci_disable_master(&f->pci);
 		f->shown.command = 0;
-		f->shown.muted = true;
+		f->shown.master_blocked = true;
 		f->resetting = false;
 	}
 	spin_unlock(&vm->devices);
@@ -128,7 +128,7 @@ bool function_reset(const struct vm_device *device)
 	return pci_clear_msix(&f->pci, &f->msix_cleared);
 }
 
-bool pci_mute(uint32_t device_id, uint64_t life)
+bool pci_block_function(uint32_t device_id, uint64_t life)
 {
 	for (uint32_t i = 0; i < n_functions; i++) {
 		struct function *f = &functions[i];
@@ -140,7 +140,7 @@ bool pci_mute(uint32_t device_id, uint64_t life)
 		spin_lock(&f->vm->devices);
 		now = f->life == life;
 		if (now)
-			vpci_mute(&f->shown);
+			vpci_block_master(&f->shown);
 		spin_unlock(&f->vm->devices);
 		return now;
 	}

@@ -43,7 +43,7 @@ static __attribute__((noinline)) void changed(struct vm *vm)
 	if (change->extempore)
 		imsic_send(vm->vcpus[change->message.vcpu]->guest_file_at,
 		           change->message.identity);
-	wired_changed(vm, change);
+	wired_update(vm, change);
 	vm_update_interrupts(vm);
 	spin_unlock(&vm->devices);
 }

@@ -83,23 +83,23 @@ void vm_set_level(struct vm *vm, uint32_t source, bool level)
 }
 
 /* Not inlined, because few accesses change anything. */
-__attribute__((noinline)) void vm_devices_changed(struct vm *vm)
+__attribute__((noinline)) void vm_update_devices_slow(struct vm *vm)
 {
 	uint32_t changed = vm->plic.changed, completed = vm->plic.completed, source;
 
 	vm->plic.changed = 0;
 	vm->plic.completed = 0;
 	for_each_bit (source, completed & vm->wired)
-		wired_completed(vm, source);
+		wired_complete(vm, source);
 	if (changed & VPLIC_ENABLES)
-		wired_follow(vm);
+		wired_update_routes(vm);
 	if (changed & VPLIC_OUTPUTS)
 		vm_update_interrupts(vm);
 }
 
 __attribute__((noinline)) uint64_t vm_devices_unlock_changed(struct vm *vm, uint64_t value)
 {
-	vm_devices_changed(vm);
+	vm_update_devices_slow(vm);
 	spin_unlock(&vm->devices);
 	return value;
 }

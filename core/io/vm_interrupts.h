@@ -17,11 +17,11 @@ void vm_set_level(struct vm *vm, uint32_t source, bool level);
 void vm_raise(struct vm *vm, uint32_t source);
 
 /* Passes on changes by accesses to the devices. The caller holds vm->devices. */
-void vm_devices_changed(struct vm *vm);
+void vm_update_devices_slow(struct vm *vm);
 static inline void vm_update_devices(struct vm *vm)
 {
 	if (vm->plic.changed)
-		vm_devices_changed(vm);
+		vm_update_devices_slow(vm);
 }
 
 /* Does that if there are any, and releases vm->devices. Returns `value`: an access that ends with

@@ -76,8 +76,8 @@ static void reset_slice(struct vm *vm)
 	if (reset(device)) {
 		next(vm);
 	} else if (device->reset == VM_RESET_UNKNOWN || waited_enough(vm)) {
-		if (!vm->life.restless || vm->life.restless->reset == VM_RESET_UNKNOWN)
-			vm->life.restless = device;
+		if (!vm->life.busy_device || vm->life.busy_device->reset == VM_RESET_UNKNOWN)
+			vm->life.busy_device = device;
 		next(vm);
 	}
 }
@@ -85,12 +85,12 @@ static void reset_slice(struct vm *vm)
 static void drain_slice(struct vm *vm)
 {
 	spin_lock(&vm->devices);
-	vm->life.drained = wired_drained(vm);
+	vm->life.drained = wired_drain(vm);
 	spin_unlock(&vm->devices);
 	if (vm->life.drained || !waited_enough(vm))
 		return;
 	log_line("vm %s: an interrupt of its devices does not end", vm->config->name);
-	vm->life.unquiet = true;
+	vm->life.never_quiet = true;
 	vm->life.drained = true;
 	wires_off(vm);
 }
@@ -105,7 +105,7 @@ static void detach_slice(struct vm *vm)
 	if (vm->life.detached)
 		return;
 	log_line("vm %s: the IOMMU does not answer", vm->config->name);
-	vm->life.unquiet = true;
+	vm->life.never_quiet = true;
 	vm->life.detached = true;
 }
 
@@ -124,9 +124,9 @@ bool vm_quiet_slice(struct vm *vm)
 
 bool vm_is_quiet(const struct vm *vm)
 {
-	const struct vm_device *device = vm->life.restless;
+	const struct vm_device *device = vm->life.busy_device;
 
-	if (vm->life.unquiet) {
+	if (vm->life.never_quiet) {
 		log_line("vm %s: stays off", vm->config->name);
 		return false;
 	}

@@ -10,7 +10,7 @@ uint32_t vm_uart_slots(const struct vm *vm)
 }
 
 /* Not inlined, because few accesses change it. */
-__attribute__((noinline)) void vm_uart_changed(struct vm *vm, bool level)
+__attribute__((noinline)) void vm_update_uart_slow(struct vm *vm, bool level)
 {
 	vplic_set_level(&vm->plic, GUEST_UART_IRQ, level);
 	if (vm->config->aia) {

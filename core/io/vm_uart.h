@@ -12,13 +12,13 @@ void vm_uart_write(struct vm *vm, uint64_t offset, uint64_t value, uint32_t widt
 
 /* Passes the level of the UART's interrupt on to the PLIC or APLIC. Few accesses change it. The
  * PLIC always has the last level. The caller holds vm->devices. */
-void vm_uart_changed(struct vm *vm, bool level);
+void vm_update_uart_slow(struct vm *vm, bool level);
 static inline void vm_update_uart(struct vm *vm)
 {
 	bool level = vuart_irq(&vm->uart);
 
 	if (level != vplic_level(&vm->plic, GUEST_UART_IRQ))
-		vm_uart_changed(vm, level);
+		vm_update_uart_slow(vm, level);
 }
 
 /* Whether the VM's UART has room for input. */

@@ -102,7 +102,7 @@ static uint16_t command_of(const struct vpci_function *f)
 {
 	uint16_t command = PCI_COMMAND_MEMORY;
 
-	if (f->command & PCI_COMMAND_MASTER && !f->muted)
+	if (f->command & PCI_COMMAND_MASTER && !f->master_blocked)
 		command |= PCI_COMMAND_MASTER;
 	if (f->command & PCI_COMMAND_INTX_DISABLE || !f->intx)
 		command |= PCI_COMMAND_INTX_DISABLE;
@@ -114,13 +114,13 @@ void vpci_reset(struct vpci_function *f)
 	f->sizing = 0;
 	f->command = 0;
 	f->line = 0;
-	f->muted = false;
+	f->master_blocked = false;
 	pci_set_up(f->host, command_of(f));
 }
 
-void vpci_mute(struct vpci_function *f)
+void vpci_block_master(struct vpci_function *f)
 {
-	f->muted = true;
+	f->master_blocked = true;
 	pci_write16(f->host->page, PCI_COMMAND, command_of(f));
 }
 

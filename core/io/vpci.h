@@ -26,7 +26,7 @@ void vpci_join(struct vpci *v);
 void vpci_reset(struct vpci_function *f);
 
 /* Keeps the function from mastering the bus until the next life, even if the guest enables it. */
-void vpci_mute(struct vpci_function *f);
+void vpci_block_master(struct vpci_function *f);
 
 /* offset < GUEST_ECAM_SIZE. width is 1, 2 or 4. Misaligned reads return all ones, misaligned writes
  * are ignored. */

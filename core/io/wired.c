@@ -28,13 +28,13 @@ static uint8_t wire_of_source[IRQCHIP_SOURCES + 1]; /* its index plus 1; 0 if th
 
 static void aim(struct wire *wire, uint32_t place)
 {
-	external_aim(&wire->source, wire->place, place);
+	external_set_affinity(&wire->source, wire->place, place);
 	wire->place = place;
 }
 
 static void listen(struct wire *wire, bool on)
 {
-	irqchip_listen(&platform.irqchip, &wire->source, on, wire->held);
+	irqchip_set_enabled(&platform.irqchip, &wire->source, on, wire->held);
 	wire->listens = on;
 }
 
@@ -85,16 +85,16 @@ static void route(struct wire *wire)
 	irqchip_route(&platform.irqchip, &wire->source, &route);
 }
 
-void wired_changed(struct vm *vm, const struct vaplic_change *change)
+void wired_update(struct vm *vm, const struct vaplic_change *change)
 {
 	uint32_t guest;
 
 	for_each_bit (guest, change->routes)
 		route(wire_of(vm, guest));
 	for_each_bit (guest, change->set)
-		irqchip_pend(&platform.irqchip, &wire_of(vm, guest)->source, true);
+		irqchip_set_pending(&platform.irqchip, &wire_of(vm, guest)->source, true);
 	for_each_bit (guest, change->clear)
-		irqchip_pend(&platform.irqchip, &wire_of(vm, guest)->source, false);
+		irqchip_set_pending(&platform.irqchip, &wire_of(vm, guest)->source, false);
 }
 
 uint32_t wired_bits(struct vm *vm, enum vaplic_needs needs)
@@ -103,8 +103,9 @@ uint32_t wired_bits(struct vm *vm, enum vaplic_needs needs)
 
 	for_each_bit (guest, needs == VAPLIC_NEEDS_NOTHING ? 0 : vm->wired) {
 		const struct irqchip_source *source = &wire_of(vm, guest)->source;
-		bool bit = needs == VAPLIC_NEEDS_PENDING ? irqchip_pends(&platform.irqchip, source)
-		                                         : irqchip_input(&platform.irqchip, source);
+		bool bit = needs == VAPLIC_NEEDS_PENDING
+		               ? irqchip_is_pending(&platform.irqchip, source)
+		               : irqchip_input(&platform.irqchip, source);
 
 		bits |= (uint32_t)bit << guest;
 	}
@@ -141,7 +142,7 @@ void wired_end(struct vm *vm)
 	}
 }
 
-bool wired_drained(struct vm *vm)
+bool wired_drain(struct vm *vm)
 {
 	bool drained = true;
 	uint32_t guest;
@@ -173,7 +174,7 @@ static void follow(struct wire *wire)
 	if (on) {
 		/* Outside its vcpu's windows the source is off; the interrupt waits for the next
 		 * window. */
-		on = !windows_away(vm->vcpus[context]);
+		on = !vcpu_is_away(vm->vcpus[context]);
 		place = vcpu_home(vm->vcpus[context])->irq_place;
 		if (place != wire->place && place != IRQCHIP_NOWHERE)
 			aim(wire, place);
@@ -182,7 +183,7 @@ static void follow(struct wire *wire)
 		listen(wire, on);
 }
 
-void wired_follow(struct vm *vm)
+void wired_update_routes(struct vm *vm)
 {
 	uint32_t guest;
 
@@ -190,7 +191,7 @@ void wired_follow(struct vm *vm)
 		follow(wire_of(vm, guest));
 }
 
-void wired_completed(struct vm *vm, uint32_t guest)
+void wired_complete(struct vm *vm, uint32_t guest)
 {
 	struct wire *wire = wire_of(vm, guest);
 
@@ -206,7 +207,7 @@ static void take(struct wire *wire)
 	struct vm *vm = wire->vm;
 
 	if (!wire->live) {
-		/* Off until the next call of wired_drained(), or a wire that stays high would
+		/* Off until the next call of wired_drain(), or a wire that stays high would
 		 * interrupt for ever. */
 		if (wire->listens)
 			listen(wire, false);
@@ -216,7 +217,7 @@ static void take(struct wire *wire)
 	if (!wire->source.edge) {
 		/* The message was on its way when the source was held; if the wire is high at the
 		 * completion, it interrupts again. Or the wire is low by now. */
-		if (wire->held || irqchip_has_gone(&platform.irqchip, &wire->source))
+		if (wire->held || irqchip_is_low(&platform.irqchip, &wire->source))
 			return;
 		wire->held = true;
 		irqchip_hold(&platform.irqchip, &wire->source);
@@ -226,14 +227,14 @@ static void take(struct wire *wire)
 }
 
 /* Returns the vcpu that pays for the interrupt. */
-static struct vcpu *whose(const struct wire *wire)
+static struct vcpu *wire_owner(const struct wire *wire)
 {
 	int context = vplic_context(&wire->vm->plic, wire->guest);
 
 	return wire->vm->vcpus[context > 0 ? context : 0];
 }
 
-void wired_came(uint32_t source)
+void wired_handle_irq(uint32_t source)
 {
 	struct wire *wire;
 
@@ -244,7 +245,7 @@ void wired_came(uint32_t source)
 	}
 	wire = &wires[wire_of_source[source] - 1];
 	spin_lock(&wire->vm->devices);
-	sched_works_for(whose(wire));
+	sched_account_stay_to(wire_owner(wire));
 	take(wire);
 	spin_unlock(&wire->vm->devices);
 }

@@ -31,22 +31,22 @@ void wired_end(struct vm *vm);
 
 /* The VM is off, and its devices are at rest. Drops their remaining interrupts. Returns false if
  * there may be more. Lead hart only; the caller holds vm->devices. */
-bool wired_drained(struct vm *vm);
+bool wired_drain(struct vm *vm);
 
 /* The guest has completed a source that it had claimed, one of vm->wired. The caller holds
  * vm->devices. */
-void wired_completed(struct vm *vm, uint32_t guest);
+void wired_complete(struct vm *vm, uint32_t guest);
 
 /*
  * For a VM with an AIA, whose sources are configured as the guest has them. They send MSIs straight
  * to the guest interrupt file that the guest chose, so Tally neither claims nor completes them.
- * wired_changed(): after a write to its APLIC. wired_bits(): the bits that a read of it needs, one
+ * wired_update(): after a write to its APLIC. wired_bits(): the bits that a read of it needs, one
  * for each source. The caller holds vm->devices.
  */
-void wired_changed(struct vm *vm, const struct vaplic_change *change);
+void wired_update(struct vm *vm, const struct vaplic_change *change);
 uint32_t wired_bits(struct vm *vm, enum vaplic_needs needs);
 
 /* Delivers the interrupt of a source that the calling hart has claimed. */
-void wired_came(uint32_t source);
+void wired_handle_irq(uint32_t source);
 
 #endif

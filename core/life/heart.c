@@ -2,7 +2,7 @@
 #include "core/life/heart.h"
 
 #include "arch/riscv/hart/csr.h"
-#include "core/hart/looks.h"
+#include "core/hart/external_poll.h"
 #include "core/hart/platform.h"
 #include "core/sched/port.h"
 #include "core/sched/sched.h"
@@ -19,7 +19,7 @@ static uint64_t period(const struct vm *vm)
 
 void heart_begin(struct vm *vm, uint64_t now)
 {
-	atomic_store(&vm->rang_at, now);
+	atomic_store(&vm->last_ring, now);
 }
 
 /* Sets the hart's next look to the first deadline of its own VMs. */
@@ -35,7 +35,7 @@ static void look_again(void)
 		    vm->heart_at < next)
 			next = vm->heart_at;
 	}
-	external_look_at(EXTERNAL_HEART, next);
+	external_poll_at(EXTERNAL_HEART, next);
 }
 
 static void watch_at(struct vm *vm, uint64_t at)
@@ -47,7 +47,7 @@ static void watch_at(struct vm *vm, uint64_t at)
 void heart_watch(struct vm *vm)
 {
 	if (vm->config->heartbeat_ms)
-		watch_at(vm, atomic_load(&vm->rang_at) + period(vm));
+		watch_at(vm, atomic_load(&vm->last_ring) + period(vm));
 }
 
 void heart_ignore(struct vm *vm)
@@ -59,16 +59,16 @@ void heart_ignore(struct vm *vm)
 /* Called at the VM's deadline. If the guest has rung since it was set, there is another one. */
 static void look(struct vm *vm)
 {
-	sched_works_too(vm->vcpus[0]);
-	vm->heart_at = atomic_load(&vm->rang_at) + period(vm);
+	sched_account_rest_to(vm->vcpus[0]);
+	vm->heart_at = atomic_load(&vm->last_ring) + period(vm);
 	if (csr_read(CSR_TIME) < vm->heart_at)
 		return;
 	vm->heart_at = ~0UL;
-	vm_silent(vm);
+	vm_heartbeat_missed(vm);
 }
 
 /* Not inlined, because each timer interrupt would save more registers. */
-__attribute__((noinline)) void heart_look(void)
+__attribute__((noinline)) void heart_poll(void)
 {
 	uint64_t now = csr_read(CSR_TIME);
 

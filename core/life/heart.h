@@ -15,7 +15,7 @@ struct vm;
 /* A life begins at that host time. Before the VM runs; lead hart, or boot hart. */
 void heart_begin(struct vm *vm, uint64_t now);
 
-/* Checks the deadlines, at the time that external_look_at() was given. */
-void heart_look(void);
+/* Checks the deadlines, at the time that external_poll_at() was given. */
+void heart_poll(void);
 
 #endif

@@ -30,7 +30,7 @@ void last_words_keep(struct vm *vm)
 	atomic_fetch_add_explicit(&last->changes, 1, memory_order_release);
 }
 
-void last_words_printed(struct vm *vm, const char *bytes, size_t n)
+void last_words_add_output(struct vm *vm, const char *bytes, size_t n)
 {
 	struct last_words *last = &vm->last;
 	char *text = last->text[last->live];
@@ -43,7 +43,7 @@ void last_words_printed(struct vm *vm, const char *bytes, size_t n)
 	last->printed[last->live] = printed;
 }
 
-void last_words_exit(const struct exit_record *exit)
+void last_words_add_exit(const struct exit_record *exit)
 {
 	const struct vcpu *vcpu = exit->vcpu;
 	const struct last_words *last = &vcpu->vm->last;

@@ -24,10 +24,10 @@ void last_words_change(struct vm *vm);
 void last_words_keep(struct vm *vm);
 
 /* The VM has printed these bytes. The caller holds the console's lock. */
-void last_words_printed(struct vm *vm, const char *bytes, size_t n);
+void last_words_add_output(struct vm *vm, const char *bytes, size_t n);
 
 /* Stores an exit of a vcpu whose VM has crash-exits. Home hart. */
-void last_words_exit(const struct exit_record *exit);
+void last_words_add_exit(const struct exit_record *exit);
 
 /*
  * For the operator, while the VM runs: `from` is an earlier result of last_words_state(). If

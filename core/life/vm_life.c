@@ -14,7 +14,7 @@
 #include "core/io/wired.h"
 #include "core/life/heart.h"
 #include "core/life/vm_load.h"
-#include "core/life/vm_tell.h"
+#include "core/life/vm_log.h"
 #include "core/log.h"
 #include "core/panic.h"
 #include "core/sched/sched.h"
@@ -27,7 +27,7 @@
 
 /* Maximum number of stays that serve the devices' last faults: enough for twice the fault queue. A
  * device that faults for ever must not delay the VM's end for ever. */
-#define RESTS 16U
+#define MAX_FAULT_STAYS 16U
 
 static atomic_uint vms_on, vms_failed;
 
@@ -41,16 +41,16 @@ void vms_start_counting(uint32_t n)
 	atomic_store(&vms_on, n);
 }
 
-void vm_vcpu_gone(struct vcpu *vcpu)
+void vm_vcpu_stopped(struct vcpu *vcpu)
 {
 	struct vm *vm = vcpu->vm;
 
 	if (atomic_fetch_sub(&vm->vcpus_alive, 1) == 1)
 		terminal_vm_ended(vm->index, true);
-	vm_tell_exits(vcpu);
+	vm_log_exits(vcpu);
 	/* After the last line of this life, because a command may start the next life at once
 	 * (docs/memory-order.md, "Life"). */
-	if (atomic_fetch_sub(&vm->vcpus_untold, 1) == 1)
+	if (atomic_fetch_sub(&vm->vcpus_unlogged, 1) == 1)
 		vcpu_request(vm->vcpus[0], REQ_LIFE);
 }
 
@@ -72,7 +72,7 @@ static bool wants_another(const struct vm *vm)
 }
 
 /* All vcpus are off. Decides why the VM ended and whether it starts again. */
-static void judge(struct vm *vm)
+static void decide_end(struct vm *vm)
 {
 	struct vm_life *life = &vm->life;
 	uint64_t age = csr_read(CSR_TIME) - life->begun;
@@ -81,16 +81,17 @@ static void judge(struct vm *vm)
 
 	if (by_user || age >= platform.timebase * GOOD_LIFE_S)
 		life->restarts = 0;
-	life->again = wants_another(vm);
-	life->too_often = life->again && !by_user && life->restarts >= vm->config->restart_limit;
+	life->will_restart = wants_another(vm);
+	life->too_often =
+	    life->will_restart && !by_user && life->restarts >= vm->config->restart_limit;
 	if (life->too_often) {
-		life->again = false;
+		life->will_restart = false;
 		if (vm->end.why == VM_END_REBOOT) {
 			vm->end.why = VM_END_FAILED;
 			vm->end.failure = "asked for a restart once too often; reset type";
 			vm->end.unit = NULL;
 		}
-	} else if (life->again && !by_user) {
+	} else if (life->will_restart && !by_user) {
 		life->restarts++;
 	}
 	if (vm->end.why != VM_END_FAILED)
@@ -130,13 +131,13 @@ static void prepare_first(struct vm *vm)
 {
 	vm_quiet_begin(vm);
 	vm_load_begin(vm);
-	sched_work(vm->vcpus[0]);
+	sched_start_life_work(vm->vcpus[0]);
 }
 
 void vm_prepare(struct vm *vm, uint64_t now)
 {
 	vm->htimedelta = -now;
-	vm->life.again = !vm->config->deferred;
+	vm->life.will_restart = !vm->config->deferred;
 	vm->life.off_for_good = vm->config->deferred;
 	if (vm->config->deferred)
 		terminal_vm_ended(vm->index, true);
@@ -156,9 +157,9 @@ static enum vm_command take_command(struct vm *vm)
 
 	if (c == VM_COMMAND_NONE)
 		return c;
-	vm->life.again = c == VM_COMMAND_START || c == VM_COMMAND_RESTART;
+	vm->life.will_restart = c == VM_COMMAND_START || c == VM_COMMAND_RESTART;
 	vm->life.restarts = 0;
-	if (!vm->life.again)
+	if (!vm->life.will_restart)
 		vm->end.why = end_of_stop(c);
 	return c;
 }
@@ -169,25 +170,25 @@ static void tell(struct vm *vm)
 {
 	struct vm_life *life = &vm->life;
 	uint32_t windows = vm->config->n_vcpus;
-	uint32_t registers = vm->end.why == VM_END_FAILED ? VM_TELL_LINES : 0;
+	uint32_t registers = vm->end.why == VM_END_FAILED ? VM_LOG_LINES : 0;
 	uint32_t budgets = vm->config->budget.count ? vm->config->n_vcpus : 0;
 	uint32_t step = life->step - windows;
 
 	/* Faults of its devices are logged before its end. */
-	if (life->step == 0 && life->rests++ < RESTS && dma_tell_rest(vm))
+	if (life->step == 0 && life->fault_stays++ < MAX_FAULT_STAYS && dma_log_remaining(vm))
 		return;
 	if (life->step < windows)
-		vm_tell_windows(vm->vcpus[life->step]);
+		vm_log_windows(vm->vcpus[life->step]);
 	else if (step == 0)
-		vm_tell_end(vm);
+		vm_log_end(vm);
 	else if (step <= registers)
-		vm_tell_registers(vm, step - 1);
+		vm_log_registers(vm, step - 1);
 	else
-		vm_tell_budget(vm->vcpus[step - 1 - registers]);
+		vm_log_budget(vm->vcpus[step - 1 - registers]);
 	if (life->step++ < windows + registers + budgets)
 		return;
 	(void)take_command(vm);
-	if (!life->again)
+	if (!life->will_restart)
 		leave_for_good(vm);
 	vm_load_begin(vm);
 	atomic_store(&vm->state, VM_CLEARING);
@@ -204,12 +205,12 @@ static void count_in(struct vm *vm)
 static bool start_loading(struct vm *vm)
 {
 	if (!vm_is_quiet(vm)) {
-		atomic_store(&vm->never, true);
-		vm->life.again = false;
+		atomic_store(&vm->cannot_start, true);
+		vm->life.will_restart = false;
 		return false;
 	}
 	count_in(vm);
-	vm->life.again = false;
+	vm->life.will_restart = false;
 	vm_load_begin(vm);
 	atomic_store(&vm->state, VM_LOADING);
 	return true;
@@ -224,7 +225,7 @@ bool vm_life_work(struct vm *vm)
 	case VM_CLEARING:
 		if (vm_quiet_slice(vm) || vm_clear_slice(vm))
 			return true;
-		if (vm->life.again) {
+		if (vm->life.will_restart) {
 			if (start_loading(vm))
 				return true;
 			atomic_fetch_add(&vms_failed, 1);
@@ -270,7 +271,7 @@ void vm_begin(struct vm *vm, uint64_t now)
 	heart_begin(vm, now);
 	last_words_begin(vm);
 	atomic_store(&vm->vcpus_alive, vm->config->n_vcpus);
-	atomic_store(&vm->vcpus_untold, vm->config->n_vcpus);
+	atomic_store(&vm->vcpus_unlogged, vm->config->n_vcpus);
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
 		atomic_store(&vm->vcpus[i]->hsm_state, SBI_HSM_STATE_STOPPED);
 		/* The vcpu's home does not use its budget before REQ_START. */
@@ -306,20 +307,20 @@ void vm_life_serve(struct vm *vm)
 		break;
 	case VM_ENDING:
 		/* A command waits until the log has all lines of this life. */
-		if (atomic_load(&vm->vcpus_untold) || sched_works(lead))
+		if (atomic_load(&vm->vcpus_unlogged) || sched_has_life_work(lead))
 			break;
 		heart_ignore(vm);
 		vm_quiet_begin(vm);
-		judge(vm);
+		decide_end(vm);
 		vm->life.step = 0;
-		vm->life.rests = 0;
-		sched_work(lead);
+		vm->life.fault_stays = 0;
+		sched_start_life_work(lead);
 		break;
 	case VM_CLEARING:
 		(void)take_command(vm);
-		if (vm->life.again)
+		if (vm->life.will_restart)
 			count_in(vm);
-		if (!sched_works(lead))
+		if (!sched_has_life_work(lead))
 			prepare_first(vm);
 		break;
 	case VM_LOADING:
@@ -332,8 +333,8 @@ void vm_life_serve(struct vm *vm)
 		break;
 	case VM_OFF:
 		(void)take_command(vm);
-		if (vm->life.again && start_loading(vm))
-			sched_work(lead);
+		if (vm->life.will_restart && start_loading(vm))
+			sched_start_life_work(lead);
 		else
 			leave_for_good(vm);
 		break;

@@ -24,7 +24,7 @@ struct vcpu;
 struct vm_device;
 
 /* A vcpu of an ending VM has left its hart. Called on that hart. */
-void vm_vcpu_gone(struct vcpu *vcpu);
+void vm_vcpu_stopped(struct vcpu *vcpu);
 
 /* Starts vcpu 0; all images are in place. Lead hart only. */
 void vm_begin(struct vm *vm, uint64_t now);

@@ -72,7 +72,7 @@ static void add_name(struct prompt *p, uint32_t row)
 
 static void tell_row(struct prompt *p, uint32_t n)
 {
-	const struct account_row *row = &account_told()->rows[n];
+	const struct account_row *row = &account_last_copy()->rows[n];
 
 	prompt_vcpu_names(p, prompt_vcpu(p));
 	add_name(p, n);
@@ -84,9 +84,9 @@ static void tell_row(struct prompt *p, uint32_t n)
 
 static void tell_observer(struct prompt *p)
 {
-	const struct observer *o = prompt_vcpu(p)->observers.told;
+	const struct observer *o = prompt_vcpu(p)->observers.copies;
 
-	for (uint32_t n = 1; n < VPMU_OBSERVERS && o->number != account_told()->number; n++)
+	for (uint32_t n = 1; n < VPMU_OBSERVERS && o->number != account_last_copy()->number; n++)
 		o++;
 	prompt_vcpu_names(p, prompt_vcpu(p));
 	text_add(&p->out, ",'observation':%u,'value':%lu,'ns':%lu,'at_ns':%lu", o->number, o->value,
@@ -108,7 +108,7 @@ static void tell_next(struct prompt *p)
 		tell_observer(p);
 		return;
 	}
-	while (p->row - 3 < ACCOUNT_CLASSES && is_empty(&account_told()->rows[p->row - 3]))
+	while (p->row - 3 < ACCOUNT_CLASSES && is_empty(&account_last_copy()->rows[p->row - 3]))
 		p->row++;
 	if (p->row - 3 < ACCOUNT_CLASSES)
 		tell_row(p, p->row - 3);

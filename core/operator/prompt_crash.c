@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The prompt's `crash`: a VM's last words, line by line, while it may run again. */
 #include "core/life/last_words.h"
-#include "core/life/vm_tell.h"
+#include "core/life/vm_log.h"
 #include "core/operator/prompt.h"
 
 #define US_PER_S 1000000U

@@ -128,7 +128,7 @@ static void tell(struct prompt *p, const struct observer *o)
 	    o->number, o->event.event_idx, o->event.data, filter_name(o->event.flags), o->value);
 	text_add(&p->out, ",'ns':%lu,'at_ns':%lu,'looked_ns':%lu,'shared':%s",
 	         prompt_time(o->until - o->since, NS_PER_S), prompt_time(o->until, NS_PER_S),
-	         prompt_time(vcpu->observers.told_at, NS_PER_S), prompt_bool(o->shared));
+	         prompt_time(vcpu->observers.copied_at, NS_PER_S), prompt_bool(o->shared));
 	if (o->event.period)
 		tell_samples(p, vcpu, o);
 	text_add(&p->out, o->ended ? ",'ended':'%s'" : ",'ended':null", o->ended);
@@ -139,7 +139,7 @@ static void tell(struct prompt *p, const struct observer *o)
  * request for the vcpu; afterwards it is n + 1 if the observers from n on have not been printed. */
 static bool tell_next(struct prompt *p)
 {
-	const struct observer *told = prompt_vcpu(p)->observers.told;
+	const struct observer *told = prompt_vcpu(p)->observers.copies;
 	uint32_t n = p->row - 1;
 
 	while (n < VPMU_OBSERVERS && !told[n].number)
@@ -226,6 +226,6 @@ void prompt_observed(struct prompt *p)
 	}
 	looked_at = observed_vcpus();
 	observe_request.number = (uint32_t)number;
-	observe_post(OBSERVE_LOOK, looked_at);
+	observe_post(OBSERVE_READ, looked_at);
 	p->next = looked;
 }

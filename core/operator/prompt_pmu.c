@@ -26,7 +26,7 @@ static void add_total(const struct vcpu *vcpu, bool same_hart, struct vpmu_view 
 	if (code >= FW_EVENTS_M || vcpu_is_current(vcpu))
 		view->value += vcpu_fw_total(vcpu, code);
 	else if (same_hart)
-		view->value += vcpu->fw.total[code];
+		view->value += vcpu->stats.fw_total[code];
 	else
 		view->holds = VPMU_VALUE_AWAY;
 }
@@ -37,9 +37,10 @@ static void add_vcpu(struct prompt *p, const struct vcpu *vcpu, uint64_t configu
 
 	for (; configured; configured &= configured - 1)
 		n++;
-	text_add(
-	    &p->out, ",'hart':%lu,'counters':%u,'overflows':%lu,'held_back':%lu,'refusals':%lu",
-	    vcpu_home(vcpu)->hartid, n, vcpu->fw.lcofis, vcpu->lcofi.held_back, vcpu->fw.refusals);
+	text_add(&p->out,
+	         ",'hart':%lu,'counters':%u,'overflows':%lu,'held_back':%lu,'refusals':%lu",
+	         vcpu_home(vcpu)->hartid, n, vcpu->stats.lcofis, vcpu->lcofi.held_back,
+	         vcpu->stats.refusals);
 }
 
 static void add_counter(struct prompt *p, const struct vcpu *vcpu, uint32_t idx)

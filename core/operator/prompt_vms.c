@@ -52,9 +52,9 @@ void prompt_vms(struct prompt *p)
 
 static uint64_t steal_ticks(const struct vcpu *vcpu, uint64_t now)
 {
-	uint64_t since = *(const volatile uint64_t *)&vcpu->fw.steal_since;
+	uint64_t since = *(const volatile uint64_t *)&vcpu->stats.steal_since;
 
-	return vcpu->fw.steal_ticks + (since && now > since ? now - since : 0);
+	return vcpu->stats.steal_ticks + (since && now > since ? now - since : 0);
 }
 
 static void add_causes(struct prompt *p, const uint64_t *n)
@@ -69,7 +69,7 @@ static void add_causes(struct prompt *p, const uint64_t *n)
 void prompt_exits(struct prompt *p)
 {
 	const struct vcpu *vcpu = prompt_vcpu(p);
-	uint64_t now, cpu_ticks = vcpu_fw_cpu(&vcpu->fw, &now);
+	uint64_t now, cpu_ticks = vcpu_cpu_time(&vcpu->stats, &now);
 
 	prompt_vcpu_names(p, vcpu);
 	text_add(&p->out, ",'time_us':%lu,'cpu_us':%lu,'steal_us':%lu,", prompt_time(now, US_PER_S),
@@ -85,9 +85,9 @@ void prompt_exits(struct prompt *p)
 		         "'exceeded_by':%lu,'throttled_us':%lu}",
 		         vcpu->vm->config->budget.event_idx, vcpu->budget.count,
 		         vcpu->vm->config->budget.period_us, vcpu->budget.periods_spent,
-		         vcpu->budget.over_most,
+		         vcpu->budget.max_excess,
 		         prompt_time(vcpu_budget_throttled(vcpu, now), US_PER_S));
-	if (vcpu_home(vcpu)->scheduled)
+	if (vcpu_home(vcpu)->has_schedule)
 		add_windows(p, vcpu->windows_late, vcpu->windows_latest, vcpu->windows_missed);
 	prompt_tell(p);
 	prompt_next_vcpu(p);

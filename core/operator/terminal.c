@@ -3,7 +3,7 @@
 #include "arch/riscv/hart/csr.h"
 #include "core/console/console.h"
 #include "core/console/port.h"
-#include "core/hart/looks.h"
+#include "core/hart/external_poll.h"
 #include "core/hart/pcpu.h"
 #include "core/hart/platform.h"
 #include "core/io/external.h"
@@ -115,7 +115,7 @@ size_t terminal_vm_write(uint32_t vm, const char *bytes, size_t n)
 {
 	log_lock();
 	n = console_vm_write(&console, vm, bytes, n);
-	last_words_printed(&vms[vm], bytes, n);
+	last_words_add_output(&vms[vm], bytes, n);
 	log_unlock();
 	return n;
 }
@@ -194,11 +194,11 @@ static void serve(void)
 
 	if (now >= due)
 		prompt_go_on(now);
-	external_look_at(EXTERNAL_CONSOLE, read_typed(now));
+	external_poll_at(EXTERNAL_CONSOLE, read_typed(now));
 }
 
 void terminal_enable_input(void)
 {
 	if (external_hears())
-		external_listen(serve);
+		external_route_uart_irq(serve);
 }

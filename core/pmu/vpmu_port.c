@@ -143,11 +143,11 @@ void vpmu_port_fixed_take(hctr_t hctr, const struct hw_event *config, uint64_t v
 	if (BIT(hctr.idx) == HCTRS_INSTRET) {
 		uint64_t ahead = value - csr_read(CSR_INSTRET);
 
-		if (pcpu->current->fw.clock_observed)
+		if (pcpu->current->stats.clock_observed)
 			vcpu_observers_lose_clock(pcpu->current);
-		pcpu->current->ctx.entered_hs += ahead;
+		pcpu->current->ctx.hs_entry_instret += ahead;
 		pcpu->stay_start += ahead;
-		pcpu->looked += ahead;
+		pcpu->last_irq_check += ahead;
 	}
 }
 
@@ -159,9 +159,9 @@ void vpmu_port_fixed_release(uint64_t hctr_mask)
 /* The current vcpu has lost its counters that do not run: they belong to no vcpu now. */
 static void counters_taken(struct vcpu *vcpu)
 {
-	vpmu_evicted(&vcpu->pmu);
+	vpmu_finish_evict(&vcpu->pmu);
 	if (vcpu->hart_flags)
-		hart_flags_raised(vcpu);
+		hart_flags_handle_overflow(vcpu);
 }
 
 /* --- events --------------------------------------------------------------------------------- */
@@ -195,7 +195,7 @@ void vpmu_port_fw_watch(uint32_t codes)
 {
 	struct vcpu *vcpu = this_pcpu()->current;
 
-	vcpu_fw_watch(vcpu, codes | vcpu->fw.observed);
+	vcpu_fw_watch(vcpu, codes | vcpu->stats.fw_observed);
 }
 
 uint64_t vpmu_port_fw_total(uint32_t code)
@@ -241,7 +241,7 @@ void vpmu_port_poll_after(uint64_t counts)
 	struct vcpu *vcpu = pcpu->current;
 
 	vcpu->poll_at = counts == ~0UL ? ~0UL
-	                               : csr_read(CSR_TIME) + counts / pcpu->counts_a_tick +
+	                               : csr_read(CSR_TIME) + counts / pcpu->cycles_per_tick +
 	                                     platform.timebase / POLLS_HZ;
 	vcpu_set_wake(vcpu);
 	pcpu_resched(pcpu);
@@ -259,14 +259,14 @@ void vpmu_port_raise_lcofi(void)
 	struct vcpu *vcpu = this_pcpu()->current;
 
 	if (vcpu->hart_flags)
-		hart_flags_raised(vcpu);
+		hart_flags_handle_overflow(vcpu);
 	/* An LCOFI that is still pending also stands for this overflow. */
 	if (!(csr_read(CSR_HVIP) & BIT(IRQ_LCOFI))) {
-		if (vcpu->few_lcofis) {
+		if (vcpu->lcofi_limited) {
 			vcpu_lcofi_limited(vcpu);
 			return;
 		}
-		vcpu->fw.lcofis++;
+		vcpu->stats.lcofis++;
 		csr_set(CSR_HVIP, BIT(IRQ_LCOFI));
 	}
 	vs_interrupts_pending();
@@ -285,12 +285,12 @@ void vpmu_port_budget_lost(void)
 	          vcpu->vm->pmu_policy.budget_hctr);
 }
 
-void vpmu_port_unobserved(uint32_t n, uint64_t value)
+void vpmu_port_observer_lost(uint32_t n, uint64_t value)
 {
-	vcpu_observer_taken(this_pcpu()->current, n, value);
+	vcpu_observer_lost(this_pcpu()->current, n, value);
 }
 
-uint64_t vpmu_port_sampled(uint32_t n, uint64_t period, uint64_t missed)
+uint64_t vpmu_port_sample(uint32_t n, uint64_t period, uint64_t missed)
 {
-	return vcpu_sampled(this_pcpu()->current, n, period, missed);
+	return vcpu_sample(this_pcpu()->current, n, period, missed);
 }

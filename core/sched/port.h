@@ -27,7 +27,7 @@ bool vm_life_work(struct vm *vm);
 
 /* Called when the guest has changed its enabled interrupts, or a vcpu has a new home. The caller
  * holds vm->devices. */
-void wired_follow(struct vm *vm);
+void wired_update_routes(struct vm *vm);
 
 /* From exit.c: enters the vcpu, which was loaded at host time `loaded`, at host time `at`. Returns
  * at that time if the vcpu is in a long call. */

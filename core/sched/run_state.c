@@ -36,7 +36,7 @@ void vcpu_turn_for_requests(struct vcpu *vcpu)
 	wants_turn(vcpu->home, vcpu);
 }
 
-void sched_work(struct vcpu *vcpu)
+void sched_start_life_work(struct vcpu *vcpu)
 {
 	CHECK(vcpu->home == this_pcpu() && vcpu->run.blocked == BLOCK_OFF);
 	/* Requests are served in these turns as well. */
@@ -80,7 +80,7 @@ void sched_wake(struct vcpu *vcpu)
 	CHECK(vcpu->home == this_pcpu() && run_state_sleeps(&vcpu->run));
 	wake_times_set(&pcpu->wake, vcpu->index, vcpu_deadline(vcpu));
 	if (vcpu->guest_file)
-		guest_file_ignore(vcpu);
+		guest_file_disable_irq(vcpu);
 	if (atomic_load_explicit(&vcpu->hsm_state, memory_order_relaxed) == SBI_HSM_STATE_SUSPENDED)
 		atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STARTED);
 	/* The vcpu is awake, so no request needs to wake it. */
@@ -105,7 +105,7 @@ void sched_enable_requests(struct vcpu *vcpu)
 	if (!run_state_ready(&vcpu->run)) {
 		enabled |= REQ_START | REQ_STOP;
 		if (run_state_sleeps(&vcpu->run))
-			enabled |= vcpu_woken_by(vcpu);
+			enabled |= vcpu_wake_requests(vcpu);
 	}
 	if (requests_enable(&vcpu->requests, enabled) & ~REQ_AT_ONCE)
 		vcpu_turn_for_requests(vcpu);

@@ -60,7 +60,8 @@ static inline void vcpu_unblock_away(struct vcpu *vcpu)
 		vcpu->home->ready |= vcpu->bit;
 }
 
-/* Gives a blocked vcpu a turn to have its requests served. sched_work() gives one for work. */
+/* Gives a blocked vcpu a turn to have its requests served. sched_start_life_work() gives one for
+ * work. */
 void vcpu_turn_for_requests(struct vcpu *vcpu);
 
 /* The turn for requests has come, or the work is done (TURN_*). */
@@ -80,23 +81,23 @@ static inline void vcpu_turn_over(struct vcpu *vcpu, uint8_t why)
  */
 static inline void vcpu_steal_begin(struct vcpu *vcpu, uint64_t now)
 {
-	if (!vcpu->fw.steal_since)
-		vcpu->fw.steal_since = now;
+	if (!vcpu->stats.steal_since)
+		vcpu->stats.steal_since = now;
 }
 
 /* Its steal time, begun or not, has run from this host time on. */
 static inline void vcpu_steal_from(struct vcpu *vcpu, uint64_t at)
 {
-	vcpu->fw.steal_since = at;
+	vcpu->stats.steal_since = at;
 }
 
 /* Ends its steal time, which has begun. Returns it. */
 static inline uint64_t vcpu_steal_end(struct vcpu *vcpu, uint64_t now)
 {
-	uint64_t taken = now - vcpu->fw.steal_since;
+	uint64_t taken = now - vcpu->stats.steal_since;
 
-	vcpu->fw.steal_since = 0;
-	vcpu->fw.steal_ticks += taken;
+	vcpu->stats.steal_since = 0;
+	vcpu->stats.steal_ticks += taken;
 	return taken;
 }
 
@@ -104,7 +105,7 @@ static inline uint64_t vcpu_steal_end(struct vcpu *vcpu, uint64_t now)
 static inline void vcpu_steal_drop(struct vcpu *vcpu)
 {
 	vcpu->home->steal_at_load &= ~vcpu->bit;
-	vcpu->fw.steal_since = 0;
+	vcpu->stats.steal_since = 0;
 }
 
 /* The vcpu becomes resident: ends its steal time, and begins that of other ready vcpus. */
@@ -114,7 +115,7 @@ vcpu_steal_at_load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 	uint64_t begins = pcpu->steal_at_load;
 	uint32_t i;
 
-	if (vcpu->fw.steal_since)
+	if (vcpu->stats.steal_since)
 		(void)vcpu_steal_end(vcpu, now);
 	if (begins) {
 		pcpu->steal_at_load = 0;
@@ -143,8 +144,8 @@ static inline void vcpu_throttled_end(struct vcpu *vcpu, uint64_t at)
 static inline void vcpu_throttled_released(struct vcpu *vcpu)
 {
 	vcpu_unblock(vcpu, BLOCK_BUDGET);
-	if (vcpu->fw.steal_since)
-		vcpu_throttled_end(vcpu, vcpu->fw.steal_since);
+	if (vcpu->stats.steal_since)
+		vcpu_throttled_end(vcpu, vcpu->stats.steal_since);
 }
 
 /* Its window begins: its budget is checked again at its turn. If its period has ended meanwhile,
@@ -160,7 +161,7 @@ static inline void vcpu_throttled_to_steal(struct vcpu *vcpu)
  * throttled time. */
 static inline void vcpu_steal_to_throttled(struct vcpu *vcpu, uint64_t now)
 {
-	uint64_t since = vcpu->fw.steal_since;
+	uint64_t since = vcpu->stats.steal_since;
 
 	vcpu_throttled_from(vcpu, since ? since : now);
 	vcpu_steal_drop(vcpu);

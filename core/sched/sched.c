@@ -26,7 +26,7 @@ static struct vcpu *choose(const struct pcpu *pcpu)
 /* Whether requests were left pending, which would interrupt the first instruction of a window. */
 static bool left_pending(const struct pcpu *pcpu)
 {
-	return pcpu->scheduled && atomic_load_explicit(&pcpu->notified, memory_order_relaxed);
+	return pcpu->has_schedule && atomic_load_explicit(&pcpu->notified, memory_order_relaxed);
 }
 
 bool sched_next_stay(struct pcpu *pcpu)
@@ -36,7 +36,7 @@ bool sched_next_stay(struct pcpu *pcpu)
 	/* The first round may switch windows and leave requests pending: a second serves them. */
 	for (uint32_t n = 0; n == 0 || (n == 1 && left_pending(pcpu)); n++) {
 		pcpu_account_stay(pcpu);
-		pcpu->looked = pcpu->stay_start;
+		pcpu->last_irq_check = pcpu->stay_start;
 		pending = pcpu_pending_interrupts(pcpu);
 		came |= pending;
 		pcpu_interrupts(pcpu, pending);
@@ -51,7 +51,7 @@ static __attribute__((noinline)) uint64_t idle(struct pcpu *pcpu)
 {
 	/* The timer of the last vcpu is still in the hart, and must not end this WFI. */
 	csr_write(CSR_VSIE, 0);
-	if (pcpu->scheduled)
+	if (pcpu->has_schedule)
 		windows_idle(pcpu);
 	do {
 		sched_set_timer(pcpu, NULL);
@@ -59,7 +59,7 @@ static __attribute__((noinline)) uint64_t idle(struct pcpu *pcpu)
 		if (!atomic_load(&pcpu->notified))
 			wfi();
 		pcpu->stay_start = csr_read(CSR_INSTRET);
-		pcpu->looked = pcpu->stay_start;
+		pcpu->last_irq_check = pcpu->stay_start;
 		pcpu_interrupts(pcpu, pcpu_pending_interrupts(pcpu));
 		sched_check_notified(pcpu);
 		/* Rarely repeated: as a likely loop it would need six more registers. */
@@ -104,8 +104,8 @@ static __attribute__((noinline)) bool serve_turn(struct pcpu *pcpu, struct vcpu 
 static __attribute__((noinline)) bool may_run(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
 	if (!(vcpu->run.turns & TURN_WORK))
-		return vcpu_budget_allows(vcpu, now);
-	sched_do_work(pcpu, vcpu);
+		return vcpu_budget_check(vcpu, now);
+	sched_do_life_work(pcpu, vcpu);
 	return false;
 }
 
@@ -137,8 +137,8 @@ static __attribute__((noinline)) void loaded_unshared(struct pcpu *pcpu, struct 
 	 * case long_call_finish() lets it roam. */
 	if (platform.roam && vcpu->call.slice != hart_flags_slice)
 		vcpu_roam(vcpu);
-	if (pcpu->scheduled)
-		windows_loaded(pcpu, vcpu, now);
+	if (pcpu->has_schedule)
+		windows_vcpu_loaded(pcpu, vcpu, now);
 }
 
 static void load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
@@ -147,15 +147,16 @@ static void load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 	pcpu->slice_end = now + vcpu->slice;
 	if (atomic_load_explicit(&vcpu->vm->debt_ticks, memory_order_relaxed))
 		sched_charge_debt(pcpu, vcpu);
-	vcpu_fw_resident_from(&vcpu->fw, now);
+	vcpu_cpu_time_start(&vcpu->stats, now);
 	vcpu_load(pcpu, vcpu);
-	if (!pcpu->shared)
+	if (!pcpu->time_shared)
 		loaded_unshared(pcpu, vcpu, now);
 }
 
-/* Handles a vcpu that leaves the hart blocked, throttled or off. Not inlined, because change()
+/* Handles a vcpu that leaves the hart blocked, throttled or off. Not inlined, because switch_vcpu()
  * would save more registers. */
-static __attribute__((noinline)) void rest(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
+static __attribute__((noinline)) void put_not_ready(struct pcpu *pcpu, struct vcpu *vcpu,
+                                                    uint64_t now)
 {
 	if (vcpu->run.blocked & BLOCK_WAIT)
 		sched_wake_in_time(vcpu);
@@ -167,10 +168,10 @@ static __attribute__((noinline)) void rest(struct pcpu *pcpu, struct vcpu *vcpu,
 }
 
 /* Not inlined, like idle(). */
-static __attribute__((noinline)) void leave(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
+static __attribute__((noinline)) void put_moving(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
 	if (!(pcpu->ready & vcpu->bit))
-		rest(pcpu, vcpu, now);
+		put_not_ready(pcpu, vcpu, now);
 	/* The destination of a move may be the present home. */
 	if (!vcpu_hand_over(vcpu) && pcpu->ready & vcpu->bit)
 		vcpu_steal_begin(vcpu, now);
@@ -180,17 +181,17 @@ static __attribute__((noinline)) void leave(struct pcpu *pcpu, struct vcpu *vcpu
 static inline __attribute__((always_inline)) void put(struct pcpu *pcpu, struct vcpu *vcpu,
                                                       uint64_t now)
 {
-	vcpu_fw_resident_until(&vcpu->fw, now);
+	vcpu_cpu_time_stop(&vcpu->stats, now);
 	vcpu_put(pcpu, vcpu);
 	pcpu->last = vcpu->bit;
 	if (vcpu_wants_to_move(vcpu)) {
-		leave(pcpu, vcpu, now);
+		put_moving(pcpu, vcpu, now);
 		return;
 	}
 	if (pcpu->ready & vcpu->bit)
 		vcpu_steal_begin(vcpu, now);
 	else
-		rest(pcpu, vcpu, now);
+		put_not_ready(pcpu, vcpu, now);
 }
 
 /* Whether the resident vcpu could keep the hart if its slice were longer. */
@@ -213,14 +214,14 @@ static inline bool keeps_hart(struct pcpu *pcpu, const struct vcpu *vcpu, uint64
 	return true;
 }
 
-static inline __attribute__((always_inline)) void watch_suspect(struct pcpu *pcpu,
-                                                                const struct vcpu *vcpu)
+static inline __attribute__((always_inline)) void update_delegation(struct pcpu *pcpu,
+                                                                    const struct vcpu *vcpu)
 {
 	/* Usually no vcpu is a suspect. */
-	if (__builtin_expect(pcpu->suspect == vcpu->suspect, 1))
+	if (__builtin_expect(pcpu->trap_loop_suspect == vcpu->trap_loop_suspect, 1))
 		return;
-	pcpu->suspect = vcpu->suspect;
-	vs_delegate(!pcpu->suspect);
+	pcpu->trap_loop_suspect = vcpu->trap_loop_suspect;
+	vs_delegate(!pcpu->trap_loop_suspect);
 }
 
 static inline __attribute__((always_inline)) struct vcpu *enter(struct pcpu *pcpu,
@@ -233,8 +234,8 @@ static inline __attribute__((always_inline)) struct vcpu *enter(struct pcpu *pcp
 
 /* The world switch. `last` is the resident vcpu; NULL: none. Not inlined, so that sched_next()
  * saves no registers. */
-static __attribute__((noinline)) struct vcpu *change(struct pcpu *pcpu, struct vcpu *last,
-                                                     uint64_t now)
+static __attribute__((noinline)) struct vcpu *switch_vcpu(struct pcpu *pcpu, struct vcpu *last,
+                                                          uint64_t now)
 {
 	struct vcpu *vcpu;
 
@@ -242,13 +243,13 @@ static __attribute__((noinline)) struct vcpu *change(struct pcpu *pcpu, struct v
 		put(pcpu, last, now);
 	vcpu = next_to_run(pcpu, &now);
 	load(pcpu, vcpu, now);
-	watch_suspect(pcpu, vcpu);
+	update_delegation(pcpu, vcpu);
 	return enter(pcpu, vcpu);
 }
 
-void sched_entered(struct pcpu *pcpu, struct vcpu *vcpu)
+void sched_finish_entry(struct pcpu *pcpu, struct vcpu *vcpu)
 {
-	watch_suspect(pcpu, vcpu);
+	update_delegation(pcpu, vcpu);
 	(void)enter(pcpu, vcpu);
 }
 
@@ -256,50 +257,51 @@ void sched_entered(struct pcpu *pcpu, struct vcpu *vcpu)
 static __attribute__((noinline)) struct vcpu *next_window(struct pcpu *pcpu, struct vcpu *vcpu,
                                                           uint64_t now)
 {
-	trap_loop_look(vcpu);
+	trap_loop_check(vcpu);
 	put(pcpu, vcpu, now);
-	windows_turn(pcpu, now);
+	windows_switch(pcpu, now);
 	if (left_pending(pcpu)) {
 		sched_set_timer(pcpu, NULL);
 		(void)sched_next_stay(pcpu);
 		now = csr_read(CSR_TIME);
 	}
-	return change(pcpu, NULL, now);
+	return switch_vcpu(pcpu, NULL, now);
 }
 
 /* Whether the vcpu's time is over, but the switch is postponed to the next stay. A vcpu that yields
  * to another one is not kept. */
-static bool puts_off(struct pcpu *pcpu, const struct vcpu *vcpu, uint64_t now)
+static bool postpones_switch(struct pcpu *pcpu, const struct vcpu *vcpu, uint64_t now)
 {
-	if (pcpu->worked == PUT_OFF || !(pcpu->worked || pcpu->scheduled) || pcpu_may_begin(pcpu))
+	if (pcpu->stay_work == STAY_SWITCH_POSTPONED || !(pcpu->stay_work || pcpu->has_schedule) ||
+	    pcpu_may_begin(pcpu))
 		return false;
 	if (pcpu->slice_end == SLICE_OVER && pcpu->ready != vcpu->bit)
 		return false;
-	return (now >= pcpu->slice_end || (pcpu->scheduled && windows_over(pcpu, now))) &&
+	return (now >= pcpu->slice_end || (pcpu->has_schedule && windows_switch_due(pcpu, now))) &&
 	       can_stay(pcpu, vcpu);
 }
 
 /* The rare cases of sched_next(): the resident vcpu has steal time to end; it or the last vcpu is a
  * suspect or seems to be one; or the hart has a schedule, other work in this stay, or a switch put
  * off from the last one. */
-static __attribute__((noinline)) struct vcpu *look(struct pcpu *pcpu, struct vcpu *vcpu,
-                                                   uint64_t now)
+static __attribute__((noinline)) struct vcpu *next_slow(struct pcpu *pcpu, struct vcpu *vcpu,
+                                                        uint64_t now)
 {
-	if (vcpu->fw.steal_since)
+	if (vcpu->stats.steal_since)
 		sched_end_steal(pcpu, vcpu, now);
-	if (puts_off(pcpu, vcpu, now)) {
-		pcpu->worked = PUT_OFF;
-		watch_suspect(pcpu, vcpu);
+	if (postpones_switch(pcpu, vcpu, now)) {
+		pcpu->stay_work = STAY_SWITCH_POSTPONED;
+		update_delegation(pcpu, vcpu);
 		return enter(pcpu, vcpu);
 	}
-	pcpu->worked = 0;
-	if (pcpu->scheduled && windows_over(pcpu, now))
+	pcpu->stay_work = 0;
+	if (pcpu->has_schedule && windows_switch_due(pcpu, now))
 		return next_window(pcpu, vcpu, now);
 	if (now >= pcpu->slice_end)
-		trap_loop_look(vcpu);
+		trap_loop_check(vcpu);
 	if (!keeps_hart(pcpu, vcpu, now))
-		return change(pcpu, vcpu, now);
-	watch_suspect(pcpu, vcpu);
+		return switch_vcpu(pcpu, vcpu, now);
+	update_delegation(pcpu, vcpu);
 	return enter(pcpu, vcpu);
 }
 
@@ -309,11 +311,11 @@ struct vcpu *sched_next(struct pcpu *pcpu)
 	uint64_t now = csr_read(CSR_TIME);
 
 	if (vcpu) {
-		if (vcpu->fw.steal_since || vcpu->suspect || pcpu->special ||
-		    (now >= pcpu->slice_end && trap_loop_seems()))
-			return look(pcpu, vcpu, now);
+		if (vcpu->stats.steal_since || vcpu->trap_loop_suspect || pcpu->sched_flags ||
+		    (now >= pcpu->slice_end && trap_loop_is_possible()))
+			return next_slow(pcpu, vcpu, now);
 		if (keeps_hart(pcpu, vcpu, now))
 			return enter(pcpu, vcpu);
 	}
-	return change(pcpu, vcpu, now);
+	return switch_vcpu(pcpu, vcpu, now);
 }

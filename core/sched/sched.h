@@ -13,8 +13,8 @@
  * idles while no vcpu can run. Returns the vcpu to enter, which is then resident. */
 struct vcpu *sched_next(struct pcpu *pcpu);
 
-/* The last step of sched_next() for a newly loaded vcpu that windows_loaded() enters itself. */
-void sched_entered(struct pcpu *pcpu, struct vcpu *vcpu);
+/* The last step of sched_next() for a loaded vcpu that windows_vcpu_loaded() enters itself. */
+void sched_finish_entry(struct pcpu *pcpu, struct vcpu *vcpu);
 
 /* Makes a vcpu that is off ready to run. */
 void sched_on(struct vcpu *vcpu);
@@ -43,18 +43,18 @@ void sched_wake_if_interrupted(struct vcpu *vcpu);
 void sched_wake_in_time(struct vcpu *vcpu);
 
 /* Spends the time slices of a vcpu that is off on vm_life_work(), until that is done. */
-void sched_work(struct vcpu *vcpu);
-bool sched_works(const struct vcpu *vcpu);
+void sched_start_life_work(struct vcpu *vcpu);
+bool sched_has_life_work(const struct vcpu *vcpu);
 
 /* Accounts this stay, from the exit on, to a vcpu. No effect if its home is another hart. */
-void sched_works_for(struct vcpu *vcpu);
+void sched_account_stay_to(struct vcpu *vcpu);
 
 /* Accounts the rest of this stay to another vcpu of this hart. The work so far stays with the
  * former vcpu. */
-void sched_works_too(struct vcpu *vcpu);
+void sched_account_rest_to(struct vcpu *vcpu);
 
 /* Called when an IPI has interrupted the resident vcpu. Accounts the stay to the IPI's vcpu. */
-void sched_ipi_came(void);
+void sched_handle_ipi(void);
 
 /* Serves the requests of the vcpus of this hart that were notified. Must not be called in the
  * middle of an exit, because the resident vcpu may be off or on another hart afterwards. */

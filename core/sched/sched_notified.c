@@ -14,61 +14,62 @@
  * the resident vcpu has steal time until sched_end_steal(). Work that the hart did before in this
  * stay for a vcpu of a third VM is accounted to that VM.
  */
-static void work_for(struct pcpu *pcpu, struct vcpu *vcpu)
+static void account_rest_to(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	struct vcpu *current = pcpu->current;
 
 	pcpu_account_to(pcpu, vcpu, EXIT_IRQ);
-	if (current && current->fw.steal_since && pcpu->told && pcpu->told->vm != vcpu->vm) {
+	if (current && current->stats.steal_since && pcpu->notified_vcpu &&
+	    pcpu->notified_vcpu->vm != vcpu->vm) {
 		sched_end_steal(pcpu, current, csr_read(CSR_TIME));
 		pcpu_resched(pcpu); /* its time slice ends later */
 	}
-	pcpu->told = vcpu;
+	pcpu->notified_vcpu = vcpu;
 	if (current && current->vm != vcpu->vm)
 		vcpu_steal_begin(current, csr_read(CSR_TIME));
 }
 
 /* The same, but accounts the whole stay to the vcpu, from the exit on. */
-static inline void stay_for(struct pcpu *pcpu, struct vcpu *vcpu)
+static inline void account_stay_to(struct pcpu *pcpu, struct vcpu *vcpu)
 {
-	pcpu->stay_of = vcpu;
-	pcpu->stay_why = EXIT_IRQ;
-	work_for(pcpu, vcpu);
+	pcpu->stay_vcpu = vcpu;
+	pcpu->stay_cause = EXIT_IRQ;
+	account_rest_to(pcpu, vcpu);
 }
 
-void sched_works_for(struct vcpu *vcpu)
+void sched_account_stay_to(struct vcpu *vcpu)
 {
 	struct pcpu *pcpu = this_pcpu();
 
 	if (vcpu_home(vcpu) != pcpu)
 		return;
-	stay_for(pcpu, vcpu);
-	if (pcpu->current && pcpu->current->fw.steal_since)
+	account_stay_to(pcpu, vcpu);
+	if (pcpu->current && pcpu->current->stats.steal_since)
 		pcpu_resched(pcpu); /* to end the steal time */
 }
 
-void sched_works_too(struct vcpu *vcpu)
+void sched_account_rest_to(struct vcpu *vcpu)
 {
 	CHECK(vcpu->home == this_pcpu());
-	work_for(this_pcpu(), vcpu);
+	account_rest_to(this_pcpu(), vcpu);
 	pcpu_resched(this_pcpu());
 }
 
-void sched_ipi_came(void)
+void sched_handle_ipi(void)
 {
 	struct pcpu *pcpu = this_pcpu();
 	uint64_t notified = atomic_load_explicit(&pcpu->notified, memory_order_relaxed);
-	struct vcpu *vcpu = notified ? pcpu->vcpus[lowest_bit(notified)] : pcpu->told;
+	struct vcpu *vcpu = notified ? pcpu->vcpus[lowest_bit(notified)] : pcpu->notified_vcpu;
 
 	if (vcpu && vcpu_home(vcpu) == pcpu)
-		stay_for(pcpu, vcpu);
+		account_stay_to(pcpu, vcpu);
 }
 
 void sched_serve_notified(void)
 {
 	struct pcpu *pcpu = this_pcpu();
-	struct vcpu *whose = pcpu->stay_of;
-	enum vcpu_exit why = pcpu->stay_why;
+	struct vcpu *whose = pcpu->stay_vcpu;
+	enum vcpu_exit why = pcpu->stay_cause;
 	uint64_t left;
 
 	/* The order matters: clear the interrupt, take the mask, take the requests. A notification
@@ -84,7 +85,7 @@ void sched_serve_notified(void)
 			break;
 		}
 		if (vcpu_home(vcpu) == pcpu)
-			work_for(pcpu, vcpu);
+			account_rest_to(pcpu, vcpu);
 		vcpu_serve_notified(vcpu);
 	}
 	if (pcpu->current && whose && vcpu_home(whose) == pcpu)
@@ -96,9 +97,9 @@ void sched_end_steal(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
 	uint64_t taken = vcpu_steal_end(vcpu, now);
 
-	vcpu_fw_add_cpu(&vcpu->fw, -taken);
+	vcpu_add_cpu_time(&vcpu->stats, -taken);
 	pcpu->slice_end += taken;
-	atomic_fetch_add(&pcpu->told->vm->debt_ticks, taken);
+	atomic_fetch_add(&pcpu->notified_vcpu->vm->debt_ticks, taken);
 }
 
 void sched_charge_debt(struct pcpu *pcpu, const struct vcpu *vcpu)

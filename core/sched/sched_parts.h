@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by the files of the scheduler: sched.c (time slices), sched_time.c (timers),
- * sched_notified.c (notifications) and sched_work.c (work on a VM's life).
+ * sched_notified.c (notifications) and sched_life_work.c (work on a VM's life).
  * Outside this room only core/boot/harts.c includes it: the boot hart sleeps until its timer. */
 #ifndef CORE_SCHED_SCHED_PARTS_H
 #define CORE_SCHED_SCHED_PARTS_H
@@ -13,7 +13,7 @@
 
 static inline void sched_set_host_timer(const struct pcpu *pcpu, uint64_t deadline)
 {
-	if (pcpu->vs_has.sstc)
+	if (pcpu->vs_features.sstc)
 		csr_write(CSR_STIMECMP, deadline);
 	else
 		sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, deadline, 0, 0, 0, 0);
@@ -26,10 +26,10 @@ static inline void sched_set_timer(struct pcpu *pcpu, const struct vcpu *residen
 	uint64_t others = resident ? pcpu->ready & ~resident->bit : pcpu->ready;
 	uint64_t turn_end = pcpu->slice_end;
 
-	if (pcpu->external_at < deadline)
-		deadline = pcpu->external_at;
-	if (!others && resident && !resident->suspect)
-		turn_end += pcpu->alone;
+	if (pcpu->next_poll < deadline)
+		deadline = pcpu->next_poll;
+	if (!others && resident && !resident->trap_loop_suspect)
+		turn_end += pcpu->slice_extra;
 	if ((others || resident) && turn_end < deadline)
 		deadline = turn_end;
 	/* No vcpu is to be woken. Without a timer, an emulator whose clock jumps to the next one
@@ -50,6 +50,6 @@ void sched_end_steal(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now);
 void sched_charge_debt(struct pcpu *pcpu, const struct vcpu *vcpu);
 
 /* Spends a time slice on the next life of the vcpu's VM, and serves interrupts after each step. */
-void sched_do_work(struct pcpu *pcpu, struct vcpu *vcpu);
+void sched_do_life_work(struct pcpu *pcpu, struct vcpu *vcpu);
 
 #endif

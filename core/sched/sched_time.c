@@ -22,7 +22,7 @@ void sched_wake_in_time(struct vcpu *vcpu)
 	}
 	wake_times_set(&vcpu->home->wake, vcpu->index, next_wake(vcpu));
 	if (vcpu->guest_file && vcpu->vs.vsie & BIT(IRQ_SEI))
-		guest_file_listen(vcpu);
+		guest_file_enable_irq(vcpu);
 }
 
 void sched_nap(uint64_t ticks)

@@ -18,7 +18,7 @@ void vcpu_budget_make(struct vcpu *vcpu)
 	const struct vm_config *config = vcpu->vm->config;
 	struct vcpu_budget *b = &vcpu->budget;
 
-	b->look_at = NEVER;
+	b->check_at = NEVER;
 	b->count = config->budget.count;
 	if (!b->count)
 		return;
@@ -37,7 +37,7 @@ void vcpu_budget_first(struct vcpu *vcpu)
 void vcpu_budget_begin(struct vcpu *vcpu, uint64_t now)
 {
 	struct vcpu_budget *b = &vcpu->budget;
-	uint64_t since = vcpu->home->scheduled ? windows_since(now) : 0;
+	uint64_t since = vcpu->home->has_schedule ? windows_since(now) : 0;
 
 	if (b->count)
 		b->period_end = now + b->period - since % b->period;
@@ -51,8 +51,8 @@ static void renew(struct vcpu *vcpu, uint64_t now)
 	int64_t left = vpmu_budget_set(&vcpu->pmu, resident, (int64_t)b->count);
 	uint64_t over = left < 0 ? (uint64_t)-left : 0;
 
-	if (over > b->over_most)
-		b->over_most = over;
+	if (over > b->max_excess)
+		b->max_excess = over;
 	b->period_end += ((now - b->period_end) / b->period + 1) * b->period;
 	b->spent = false;
 	if (!over)
@@ -63,13 +63,13 @@ static void renew(struct vcpu *vcpu, uint64_t now)
 	                      over < b->count ? (int64_t)(b->count - over) : 1);
 }
 
-bool vcpu_budget_allows(struct vcpu *vcpu, uint64_t now)
+bool vcpu_budget_check(struct vcpu *vcpu, uint64_t now)
 {
 	struct vcpu_budget *b = &vcpu->budget;
 	struct pcpu *pcpu = vcpu->home;
-	uint64_t since = vcpu->fw.steal_since;
+	uint64_t since = vcpu->stats.steal_since;
 	/* The vcpu may be loaded in the guard of its window, but runs only in the window. */
-	uint64_t runs_at = pcpu->scheduled ? windows_runs_at(pcpu, now) : now;
+	uint64_t runs_at = pcpu->has_schedule ? windows_start_time(pcpu, now) : now;
 
 	if (vcpu->budget.throttled_since)
 		vcpu_throttled_end(vcpu, since ? since : now);
@@ -81,7 +81,7 @@ bool vcpu_budget_allows(struct vcpu *vcpu, uint64_t now)
 		}
 		renew(vcpu, runs_at);
 	}
-	b->look_at = b->period_end;
+	b->check_at = b->period_end;
 	if (!b->spent) {
 		vcpu_set_wake(vcpu);
 		return true;
@@ -99,7 +99,7 @@ void vcpu_budget_spent(struct vcpu *vcpu)
 
 	b->spent = true;
 	b->periods_spent++;
-	b->look_at = b->period_end;
+	b->check_at = b->period_end;
 	vcpu_throttled_from(vcpu, csr_read(CSR_TIME));
 	vcpu_block(vcpu, BLOCK_BUDGET);
 	vcpu_set_wake(vcpu);
@@ -116,22 +116,22 @@ static void renew_resident(struct vcpu *vcpu, uint64_t now)
 		vcpu->budget.throttled_since = 0;
 		vcpu_unblock(vcpu, BLOCK_BUDGET);
 	}
-	vcpu->budget.look_at = vcpu->budget.period_end;
+	vcpu->budget.check_at = vcpu->budget.period_end;
 	vcpu_set_wake(vcpu);
 }
 
-void vcpu_budget_look(struct vcpu *vcpu, uint64_t now)
+void vcpu_budget_poll(struct vcpu *vcpu, uint64_t now)
 {
 	struct vcpu_budget *b = &vcpu->budget;
 
-	if (vcpu->run.blocked & BLOCK_WAIT || b->look_at == NEVER)
+	if (vcpu->run.blocked & BLOCK_WAIT || b->check_at == NEVER)
 		return;
-	if (now < b->look_at) {
+	if (now < b->check_at) {
 		vcpu_set_wake(vcpu);
 		return;
 	}
 	/* A vcpu that waits for its turn gets its new period when its turn comes. */
-	b->look_at = NEVER;
+	b->check_at = NEVER;
 	if (vcpu_is_current(vcpu)) {
 		renew_resident(vcpu, now);
 	} else if (vcpu->budget.throttled_since) {

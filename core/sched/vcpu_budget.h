@@ -28,10 +28,10 @@ void vcpu_budget_begin(struct vcpu *vcpu, uint64_t now);
 
 /* Called before the vcpu is loaded. Returns false if it has spent its budget; then it is throttled,
  * and no longer ready. */
-bool vcpu_budget_allows(struct vcpu *vcpu, uint64_t now);
+bool vcpu_budget_check(struct vcpu *vcpu, uint64_t now);
 
-/* Begins the next period of a resident or throttled vcpu if look_at has come. */
-void vcpu_budget_look(struct vcpu *vcpu, uint64_t now);
+/* Begins the next period of a resident or throttled vcpu if check_at has come. */
+void vcpu_budget_poll(struct vcpu *vcpu, uint64_t now);
 
 /* Returns the vcpu's throttled time up to `now`, in host time. Any hart may call it. */
 uint64_t vcpu_budget_throttled(const struct vcpu *vcpu, uint64_t now);

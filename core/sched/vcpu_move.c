@@ -71,15 +71,15 @@ bool vcpu_hand_over(struct vcpu *vcpu)
 	leave_counters(from, vcpu);
 	vcpu_registers_leave(vcpu);
 	/* A stay for the vcpu must be accounted while it still belongs to this hart. */
-	if (from->stay_of == vcpu) {
+	if (from->stay_vcpu == vcpu) {
 		pcpu_account_stay(from);
-		from->stay_of = NULL;
+		from->stay_vcpu = NULL;
 	}
 	vcpu_block(vcpu, BLOCK_MOVE);
 	/* vcpu_arrive() looks for requests anew. */
 	vcpu_turn_over(vcpu, TURN_REQUESTS);
 	wake_times_set(&from->wake, vcpu->index, ~0UL);
-	pcpu_count_vcpus(from, -1);
+	pcpu_add_vcpus(from, -1);
 	vcpu_observers_leave(vcpu);
 	vcpu->moves++;
 	atomic_fetch_or(&vcpu->requests.pending, REQ_ARRIVE);
@@ -89,7 +89,7 @@ bool vcpu_hand_over(struct vcpu *vcpu)
 	if (vcpu->vm->config->n_devices)
 		fence_release_all(); /* its guest's accesses to devices */
 	/* From here on the vcpu belongs to the new home. */
-	vcpu_goes_to(vcpu, to);
+	vcpu_set_home(vcpu, to);
 	pcpu_notify(to, vcpu->bit);
 	return true;
 }
@@ -113,7 +113,7 @@ static void share_the_hart(const struct pcpu *pcpu)
 
 static void join(struct pcpu *pcpu, struct vcpu *vcpu)
 {
-	pcpu_count_vcpus(pcpu, 1);
+	pcpu_add_vcpus(pcpu, 1);
 	vcpu_observers_arrive(vcpu);
 	wake_times_set(&pcpu->wake, vcpu->index, vcpu_deadline(vcpu));
 	vcpu_unblock(vcpu, BLOCK_MOVE);
@@ -127,7 +127,7 @@ static void join(struct pcpu *pcpu, struct vcpu *vcpu)
 static void follow_wires(struct vm *vm)
 {
 	spin_lock(&vm->devices);
-	wired_follow(vm);
+	wired_update_routes(vm);
 	spin_unlock(&vm->devices);
 }
 

@@ -21,36 +21,36 @@ void windows_start(uint64_t now);
 /* Returns the time since the first frame began. Any hart may call it. */
 uint64_t windows_since(uint64_t now);
 
-/* external_look() for the calling hart: switches windows if it is time, unless a vcpu is resident,
- * which must leave first: see windows_over(). */
-void windows_look(void);
+/* external_poll() for the calling hart: switches windows if it is time, unless a vcpu is resident,
+ * which must leave first: see windows_switch_due(). */
+void windows_poll(void);
 
 /* Whether the calling hart, which has a schedule, must switch to the next phase. */
-bool windows_over(const struct pcpu *pcpu, uint64_t now);
+bool windows_switch_due(const struct pcpu *pcpu, uint64_t now);
 
 /* Switches to the next phase. No vcpu is resident. Called on this hart. */
-void windows_turn(struct pcpu *pcpu, uint64_t now);
+void windows_switch(struct pcpu *pcpu, uint64_t now);
 
 /* The hart, which has a schedule, becomes idle: a vcpu that begins the window later is not late. */
 void windows_idle(const struct pcpu *pcpu);
 
 /* Returns the host time at which a vcpu loaded at `now` starts to run. The hart has a schedule. */
-uint64_t windows_runs_at(const struct pcpu *pcpu, uint64_t now);
+uint64_t windows_start_time(const struct pcpu *pcpu, uint64_t now);
 
 /* Called when the vcpu has been loaded on a hart with a schedule, at host time `now`. If its window
  * begins later, because of the guard, this waits. Then it usually enters the guest at that tick and
  * does not return. */
-void windows_loaded(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now);
+void windows_vcpu_loaded(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now);
 
 /* Called when the vcpu begins the window at host time `now`: records how late that is. If HS still
- * has to set its OF bits (core/vcpu/hart_flags.h), windows_flags_made() does so. */
-void windows_begun(struct vcpu *vcpu, uint64_t now);
+ * has to set its OF bits (core/vcpu/hart_flags.h), windows_flags_set() does so. */
+void windows_vcpu_began(struct vcpu *vcpu, uint64_t now);
 
 /* Called when the OF bits are set. The hart has a schedule. */
-void windows_flags_made(struct vcpu *vcpu);
+void windows_flags_set(struct vcpu *vcpu);
 
 /* Whether the vcpu's home has a schedule and the vcpu is outside its windows. Exact only at
  * home. */
-bool windows_away(const struct vcpu *vcpu);
+bool vcpu_is_away(const struct vcpu *vcpu);
 
 #endif

@@ -30,18 +30,18 @@ static void fence_if_strange(struct pcpu *pcpu, const struct vcpu *vcpu, const s
 }
 
 /* Rare: M-mode's events are being counted, or the vcpu's stays are recorded. */
-static __attribute__((noinline)) void observed_comes(struct vcpu *vcpu)
+static __attribute__((noinline)) void load_hooks(struct vcpu *vcpu)
 {
-	vcpu_fw_comes(vcpu);
-	if (vcpu->fw.stays)
-		stays_comes(vcpu);
+	vcpu_fw_load(vcpu);
+	if (vcpu->stats.stays_traced)
+		stays_load(vcpu);
 }
 
-static __attribute__((noinline)) void observed_goes(struct vcpu *vcpu)
+static __attribute__((noinline)) void put_hooks(struct vcpu *vcpu)
 {
-	vcpu_fw_goes(vcpu);
-	if (vcpu->fw.stays)
-		stays_goes(vcpu);
+	vcpu_fw_put(vcpu);
+	if (vcpu->stats.stays_traced)
+		stays_put(vcpu);
 }
 
 void vcpu_load(struct pcpu *pcpu, struct vcpu *vcpu)
@@ -59,11 +59,11 @@ void vcpu_load(struct pcpu *pcpu, struct vcpu *vcpu)
 	csr_write(CSR_HGATP, vm->gstage.hgatp);
 	fence_if_strange(pcpu, vcpu, vm);
 	vs_state_keep(vs);
-	vs_state_load(vs, &pcpu->vs_has);
+	vs_state_load(vs, &pcpu->vs_features);
 	csr_write(CSR_HTIMEDELTA, vm->htimedelta);
 	vs_interrupts_loaded(pcpu, vcpu);
-	if (vcpu->fw.at_switches)
-		observed_comes(vcpu);
+	if (vcpu->stats.switch_hooks)
+		load_hooks(vcpu);
 	hart_flags_load(pcpu, vcpu);
 	/* The hart may do more for it than enter its guest: serve requests, and long calls. */
 	hpm_failures_settle_on(pcpu, vcpu);
@@ -79,11 +79,11 @@ void vcpu_put(struct pcpu *pcpu, struct vcpu *vcpu)
 	hpm_failures_settle_on(pcpu, vcpu);
 	vpmu_save(&vcpu->pmu);
 	hpm_failures_settle_on(pcpu, vcpu);
-	if (vcpu->fw.at_switches)
-		observed_goes(vcpu);
+	if (vcpu->stats.switch_hooks)
+		put_hooks(vcpu);
 	if (pcpu->unmask_traps && vcpu->guest_file)
 		vs_interrupts_put_aia(pcpu, vcpu);
-	vs_state_put(&vcpu->vs, &pcpu->vs_has);
+	vs_state_put(&vcpu->vs, &pcpu->vs_features);
 	/* From here on the hart must not walk the vcpu's tables, which may be cleared or belong to
 	 * another vcpu under this VMID. hgatp may stay: its table is constant after boot and not in
 	 * guest memory. */

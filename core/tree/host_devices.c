@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/host/dt_path.h"
-#include "core/host/host_above.h"
+#include "core/host/host_parents.h"
 #include "core/host/host_tree.h"
 #include "core/tree/vm_aia.h"
 
@@ -343,7 +343,7 @@ static bool find_irqs(struct search *s, const struct host_place *place)
 	struct host_irq irq = {0};
 	int found;
 
-	if (!host_above_interrupts(s->b, s->node, place))
+	if (!host_parents_have_irqs(s->b, s->node, place))
 		return false;
 	for (uint32_t i = 0; (found = host_tree_irq(place, &chip, i, &irq)) > 0; i++) {
 		if (!add_irq(s, &chip, &irq))
@@ -368,8 +368,9 @@ bool host_device_find(const struct vm_blob *b, int node, const void *host,
 	if (!find_node(&s))
 		return false;
 	place = host_place_of(host, device->node);
-	return check_kind(&s) && host_above_check(b, node, &place, device->host) && check_dma(&s) &&
-	       find_regions(&s, &place, vm) && check_lives(&s, vm) && find_irqs(&s, &place);
+	return check_kind(&s) && host_parents_check(b, node, &place, device->host) &&
+	       check_dma(&s) && find_regions(&s, &place, vm) && check_lives(&s, vm) &&
+	       find_irqs(&s, &place);
 }
 
 static bool is_of_vm(const struct vm_config *vm, int node)
@@ -435,8 +436,8 @@ static bool check_apart(const struct vm_blob *b, int node, const struct host_pla
 	return true;
 }
 
-bool host_device_is_apart(const struct vm_blob *b, int node, const void *host,
-                          const struct vm_config *vm, const struct vm_device *device)
+bool host_device_check_unshared(const struct vm_blob *b, int node, const void *host,
+                                const struct vm_config *vm, const struct vm_device *device)
 {
 	struct host_place place = host_place_root(host);
 	struct host_chip chip = host_tree_chip(host);

@@ -15,7 +15,7 @@ bool host_device_find(const struct vm_blob *b, int node, const void *host,
 
 /* Refuses a device that shares a page of registers or an interrupt with another node of the host
  * that the VM does not have as well. */
-bool host_device_is_apart(const struct vm_blob *b, int node, const void *host,
-                          const struct vm_config *vm, const struct vm_device *device);
+bool host_device_check_unshared(const struct vm_blob *b, int node, const void *host,
+                                const struct vm_config *vm, const struct vm_device *device);
 
 #endif

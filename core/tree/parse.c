@@ -287,7 +287,7 @@ static bool check_vms(struct parser *p, int vms, int shared, int schedules, stru
 	       vm_check_room(&p->b, vms, p->limits, tree) &&
 	       vm_check_shared_room(&p->b, shared, p->limits, tree) &&
 	       vm_check_bells(&p->b, shared, p->limits, tree) &&
-	       vm_check_alone(&p->b, vms, &p->limits->harts, tree) &&
+	       vm_check_exclusive_harts(&p->b, vms, &p->limits->harts, tree) &&
 	       (schedules < 0 || vm_parse_schedules(&p->b, schedules, vms, p->limits, tree));
 }
 

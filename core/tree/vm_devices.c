@@ -313,7 +313,7 @@ static bool check_devices(const struct vm_blob *b, int devices, const struct vm_
 		}
 		if (!limits->host_tree)
 			continue;
-		if (!host_device_is_apart(b, node, limits->host_tree, vm, device) ||
+		if (!host_device_check_unshared(b, node, limits->host_tree, vm, device) ||
 		    !number_irqs(b, node, tree, device) ||
 		    !device_node_check(b, node, limits->host_tree, device, &bytes))
 			return false;

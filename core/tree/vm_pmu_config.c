@@ -148,8 +148,8 @@ static bool check_vcpu(const struct vm_blob *b, int node, const struct vm_harts 
 	return true;
 }
 
-bool vm_check_alone(const struct vm_blob *b, int vms, const struct vm_harts *harts,
-                    const struct vm_tree *tree)
+bool vm_check_exclusive_harts(const struct vm_blob *b, int vms, const struct vm_harts *harts,
+                              const struct vm_tree *tree)
 {
 	uint32_t vm = 0;
 	int node;

@@ -34,7 +34,7 @@ bool vm_parse_pmu(const struct vm_blob *b, int node, const struct vm_prop *props
  * Refuses a VM that shares its harts and has a property that needs exclusive harts. The children of
  * node `vms` are the VMs of the tree, and all of them are parsed.
  */
-bool vm_check_alone(const struct vm_blob *b, int vms, const struct vm_harts *harts,
-                    const struct vm_tree *tree);
+bool vm_check_exclusive_harts(const struct vm_blob *b, int vms, const struct vm_harts *harts,
+                              const struct vm_tree *tree);
 
 #endif

@@ -173,7 +173,7 @@ void vm_config_refusals(void *blob, uint64_t blob_size, const struct vm_limits *
 	while (more && !vm_config_parse(blob, blob_size, limits, tree, &why)) {
 		bool again = is_again(&s, &why);
 
-		if (!again && !is_caused(&s, &why) && n++ < VM_REFUSALS_TOLD) {
+		if (!again && !is_caused(&s, &why) && n++ < VM_REFUSALS_SHOWN) {
 			vm_refusal_text(&why, line, sizeof(line));
 			tell(line);
 		}
@@ -184,9 +184,9 @@ void vm_config_refusals(void *blob, uint64_t blob_size, const struct vm_limits *
 			s.steps[s.n++].property = why.name;
 		}
 	}
-	if (n <= VM_REFUSALS_TOLD)
+	if (n <= VM_REFUSALS_SHOWN)
 		return;
 	text_add(&text, "and %s%u more", s.n < VM_REFUSAL_STEPS ? "" : "at least ",
-	         n - VM_REFUSALS_TOLD);
+	         n - VM_REFUSALS_SHOWN);
 	tell(line);
 }

@@ -6,11 +6,11 @@
 #include "core/host/vm_config.h"
 
 /* Refusals that are reported one by one. */
-#define VM_REFUSALS_TOLD 20U
+#define VM_REFUSALS_SHOWN 20U
 
 /*
  * Reports each refusal of a tree that vm_config_parse() refused with the same arguments: the first
- * VM_REFUSALS_TOLD of them, and then, in one more line, the number of the others. A refusal that
+ * VM_REFUSALS_SHOWN of them, and then, in one more line, the number of the others. A refusal that
  * is, or may be, only a consequence of another one is left out.
  *
  * After each refusal it removes the refused node or property and parses again, so it changes the

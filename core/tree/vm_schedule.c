@@ -62,9 +62,9 @@ static bool parse_frame(const struct vm_blob *b, int node, const struct vm_prop 
 }
 
 /* Parses the vcpus that have the window: all of the VM's on this hart, or one. */
-static bool parse_whose(const struct vm_blob *b, int node, const struct vm_prop *props,
-                        const struct vm_tree *tree, const struct vm_schedule *s,
-                        struct vm_window_of *w)
+static bool parse_window_vm(const struct vm_blob *b, int node, const struct vm_prop *props,
+                            const struct vm_tree *tree, const struct vm_schedule *s,
+                            struct vm_hart_window *w)
 {
 	const struct vm_prop *vcpu = &props[WINDOW_VCPU];
 	const char *name;
@@ -95,13 +95,13 @@ static bool parse_whose(const struct vm_blob *b, int node, const struct vm_prop 
 static bool parse_window(const struct vm_blob *b, int node, const struct vm_tree *tree,
                          struct vm_schedule *s)
 {
-	struct vm_window_of *w = &s->windows[s->n_windows];
-	const struct vm_window_of *before = s->n_windows ? w - 1 : NULL;
+	struct vm_hart_window *w = &s->windows[s->n_windows];
+	const struct vm_hart_window *before = s->n_windows ? w - 1 : NULL;
 	struct vm_prop props[WINDOW_PROPS];
 	uint32_t free_from = before ? before->start_us + before->length_us : 0;
 
 	if (!vm_read_props(b, node, window_props, WINDOW_PROPS, props) ||
-	    !vm_refuse_children(b, node) || !parse_whose(b, node, props, tree, s, w) ||
+	    !vm_refuse_children(b, node) || !parse_window_vm(b, node, props, tree, s, w) ||
 	    !vm_require(b, node, &props[WINDOW_START]) ||
 	    !vm_read_u32(b, node, &props[WINDOW_START], &w->start_us) ||
 	    !vm_require(b, node, &props[WINDOW_LENGTH]) ||

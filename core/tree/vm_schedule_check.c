@@ -26,8 +26,8 @@ uint32_t vm_slack_us(const struct vm_schedule *s)
 /* Returns the slack before a window and its guard. */
 static uint32_t gap(const struct vm_schedule *s, uint32_t i)
 {
-	const struct vm_window_of *w = &s->windows[i];
-	const struct vm_window_of *before = &s->windows[i ? i - 1 : s->n_windows - 1];
+	const struct vm_hart_window *w = &s->windows[i];
+	const struct vm_hart_window *before = &s->windows[i ? i - 1 : s->n_windows - 1];
 	uint32_t from = before->start_us + before->length_us;
 
 	return w->start_us + (i ? 0 : s->frame_us) - from - w->guard_us;
@@ -65,7 +65,7 @@ static uint32_t longest_absence(const struct vm_schedule *s, uint32_t vm, uint32
 	uint32_t end = 0;
 
 	for (uint32_t n = 0; n < 2 * s->n_windows; n++) {
-		const struct vm_window_of *w = &s->windows[n % s->n_windows];
+		const struct vm_hart_window *w = &s->windows[n % s->n_windows];
 		uint32_t start = w->start_us + n / s->n_windows * s->frame_us;
 
 		/* The guard of the first window may begin before the first frame. */
@@ -97,7 +97,7 @@ static bool check_heartbeat(const struct vm_blob *b, int node, const struct vm_t
 bool vm_check_schedule(const struct vm_blob *b, int node, int first, const struct vm_tree *tree,
                        const struct vm_schedule *s)
 {
-	const struct vm_window_of *last = &s->windows[s->n_windows - 1];
+	const struct vm_hart_window *last = &s->windows[s->n_windows - 1];
 	uint32_t since = s->windows[0].start_us + s->frame_us - last->start_us - last->length_us;
 	bool long_enough = false;
 

@@ -113,7 +113,7 @@ static bool check_place(const struct place *p)
 static bool check_read_only(const struct place *p)
 {
 	for (uint32_t hart = 0; hart < p->limits->harts.n; hart++) {
-		if (p->limits->ad_ungated >> hart & 1 && vm_vcpus_on(p->vm, hart))
+		if (p->limits->ad_ignores_gstage >> hart & 1 && vm_vcpus_on(p->vm, hart))
 			return vm_refuse_numbers(
 			    p->b, VM_REFUSED_READ_ONLY, p->node, "access",
 			    "the VM could change what it may only read: hart # sets A and D in "

@@ -78,7 +78,7 @@ void vm_stay_bounds(const struct vm_tree *tree, struct vm_schedule *s, bool sscc
 
 		window = n > window ? n : window;
 	}
-	turn = VM_STAY_YOUNG + TURN + WAKE * (all < VM_STAY_WAKES ? all : VM_STAY_WAKES) +
+	turn = VM_STAY_SHORT + TURN + WAKE * (all < VM_STAY_WAKES ? all : VM_STAY_WAKES) +
 	       WIRE * wired + switches[ssccfg].base + switches[ssccfg].counter * live;
 	/* More vcpus become ready at the end of a window than at its beginning. */
 	s->longest_stay = turn + LEAVE * window + COME * all;

@@ -7,7 +7,7 @@
 #include "core/host/vm_config.h"
 
 /* A piece of work begins only in a stay that has taken less than this (core/hart/pcpu.h). */
-#define VM_STAY_YOUNG 2000U
+#define VM_STAY_SHORT 2000U
 
 /* At most this many sleeping vcpus are woken in a stay. */
 #define VM_STAY_WAKES 8U

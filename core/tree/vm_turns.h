@@ -14,7 +14,7 @@ bool vm_parse_turn(const struct vm_blob *b, int node, const struct vm_prop *turn
                    struct vm_tree *tree);
 
 /* Sets no_look, share and turn_us of *vm; a share of 1 is turn_us. props has VM_TURN_PROPS entries.
- * The other vcpus on the VM's harts are not known yet: vm_check_alone() checks them. */
+ * The other vcpus on the VM's harts are not known yet: vm_check_exclusive_harts() checks them. */
 bool vm_parse_turns(const struct vm_blob *b, int node, const struct vm_prop *props,
                     uint32_t turn_us, struct vm_config *vm);
 

@@ -11,7 +11,7 @@ struct vcpu_budget {
 	uint64_t period_end; /* host time; end of the current period */
 	/* Host time of the next check of a resident or throttled vcpu: the end of its period. ~0 if
 	 * there is no such check. */
-	uint64_t look_at;
+	uint64_t check_at;
 	bool spent; /* the budget of the current period is spent */
 	/* Part of the run state (core/vcpu/run_state.h). Host time; 0: no throttled time runs. It
 	 * begins when the budget is spent, and ends when the vcpu is resident or has steal time.
@@ -20,7 +20,7 @@ struct vcpu_budget {
 	/* For the user. Other harts read these. */
 	uint64_t throttled_ticks; /* total up to throttled_since */
 	uint64_t periods_spent;   /* number of periods whose budget was spent */
-	uint64_t over_most;       /* the largest excess over a budget, in events */
+	uint64_t max_excess;      /* the largest excess over a budget, in events */
 };
 
 #endif

@@ -9,7 +9,7 @@
  *   +--------+--------+---------+--------+---------------------+-------------------------+
  *
  * exit_record_make() alone makes it: for records of stays and for accounts in record_exit(), before
- * the stay begins (core/watch/stays.c); for `trace` and crash-exits in exit_long(); and for `trace`
+ * the stay begins (core/watch/stays.c); for `trace` and crash-exits in exit_slow(); and for `trace`
  * at each SBI call (core/watch/trace.c).
  */
 #ifndef CORE_VCPU_EXIT_RECORD_H

@@ -12,10 +12,11 @@
 void guest_files_init(struct pcpu *pcpu)
 {
 	pcpu->guest_files = 0;
-	pcpu->no_guest_files = "the hart does not interrupt by messages";
+	pcpu->no_guest_files_reason = "the hart does not interrupt by messages";
 	if (pcpu->irq_place == IRQCHIP_NOWHERE)
 		return;
-	pcpu->guest_files = imsic_probe(&platform.imsic, &pcpu->file_words, &pcpu->no_guest_files);
+	pcpu->guest_files =
+	    imsic_probe(&platform.imsic, &pcpu->file_words, &pcpu->no_guest_files_reason);
 	if (pcpu->guest_files)
 		csr_set(CSR_HIE, BIT(IRQ_SGEI));
 }
@@ -46,7 +47,7 @@ bool guest_file_begin(struct vcpu *vcpu)
  * before it is used. */
 void guest_file_end(struct vcpu *vcpu)
 {
-	guest_file_ignore(vcpu);
+	guest_file_disable_irq(vcpu);
 	imsic_file_clear(vcpu->home->file_words, vcpu->guest_file);
 	vcpu->file_used = false;
 }

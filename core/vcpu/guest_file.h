@@ -19,17 +19,17 @@ void guest_files_init(struct pcpu *pcpu);
 void guest_file_give(struct vcpu *vcpu);
 
 /* Whether the file has an interrupt for the vcpu. Home hart only. */
-static inline bool guest_file_pends(const struct vcpu *vcpu)
+static inline bool guest_file_is_pending(const struct vcpu *vcpu)
 {
 	return csr_read(CSR_HGEIP) >> vcpu->guest_file & 1;
 }
 
 /* Lets the file's interrupts interrupt HS (SGEI), or not. Home hart only; the vcpu has a file. */
-static inline void guest_file_listen(const struct vcpu *vcpu)
+static inline void guest_file_enable_irq(const struct vcpu *vcpu)
 {
 	csr_set(CSR_HGEIE, BIT(vcpu->guest_file));
 }
-static inline void guest_file_ignore(const struct vcpu *vcpu)
+static inline void guest_file_disable_irq(const struct vcpu *vcpu)
 {
 	csr_clear(CSR_HGEIE, BIT(vcpu->guest_file));
 }

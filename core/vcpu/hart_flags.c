@@ -30,7 +30,7 @@ static void due(struct vcpu *vcpu)
 	pcpu_resched(vcpu->home);
 }
 
-void hart_flags_show(struct vcpu *vcpu, bool make)
+void hart_flags_show(struct vcpu *vcpu, bool may_set)
 {
 	struct hpm *hpm = &vcpu->home->hpm;
 	bool closed;
@@ -40,7 +40,7 @@ void hart_flags_show(struct vcpu *vcpu, bool make)
 		show_all(vcpu, hpm);
 		return;
 	}
-	if (!vpmu_show_flags(&vcpu->pmu, make, &closed)) {
+	if (!vpmu_show_flags(&vcpu->pmu, may_set, &closed)) {
 		due(vcpu);
 		return;
 	}
@@ -66,7 +66,7 @@ void hart_flags_show_all(struct vcpu *vcpu)
 	vcpu->call.slice = NULL;
 }
 
-void hart_flags_raised(struct vcpu *vcpu)
+void hart_flags_handle_overflow(struct vcpu *vcpu)
 {
 	struct hpm *hpm = &vcpu->home->hpm;
 

@@ -27,19 +27,19 @@
 void hart_flags_begin(struct vcpu *vcpu);
 
 /* Makes scountovf show the OF bits of the resident vcpu, which has hart_flags, or begins slices
- * that do. make: this stay may set one OF bit of the hart. Must be false in a call of the guest,
+ * that do. may_set: this stay may set one OF bit of the hart. Must be false in a call of the guest,
  * where a refusal of the firmware would look like one of the guest's own counter
  * (core/vcpu/hpm_failures.h). hart_flags_show_all() sets all bits in this stay. */
-void hart_flags_show(struct vcpu *vcpu, bool make);
+void hart_flags_show(struct vcpu *vcpu, bool may_set);
 void hart_flags_show_all(struct vcpu *vcpu);
 
 /* Does the same after a configuring call, if no counter of the guest has OF = 1. Returns false
  * otherwise. */
-static inline bool hart_flags_show_none(struct vcpu *vcpu)
+static inline bool hart_flags_show_if_clear(struct vcpu *vcpu)
 {
 	bool closed;
 
-	if (!vpmu_shows_none(&vcpu->pmu, csr_read(CSR_SCOUNTOVF), &closed))
+	if (!vpmu_show_flags_if_clear(&vcpu->pmu, csr_read(CSR_SCOUNTOVF), &closed))
 		return false;
 	/* Configuring a counter clears its OF. */
 	vcpu->home->hpm.shown = 0;
@@ -56,7 +56,7 @@ bool hart_flags_slice(struct vcpu *vcpu);
 static inline void hart_flags_begin_slices(struct vcpu *vcpu)
 {
 	if (!vcpu->call.slice && vcpu->flags_due && vcpu->home->hpm.flags_hidden &&
-	    vpmu_misses_flags(&vcpu->pmu))
+	    vpmu_has_missing_flags(&vcpu->pmu))
 		vcpu->call.slice = hart_flags_slice;
 }
 
@@ -73,7 +73,7 @@ static inline void hart_flags_load(struct pcpu *pcpu, struct vcpu *vcpu)
 
 /* An overflow of the resident vcpu, which has hart_flags, was found. If the vcpu does not see its
  * OF yet, the exit goes through hart_flags_settle(). */
-void hart_flags_raised(struct vcpu *vcpu);
+void hart_flags_handle_overflow(struct vcpu *vcpu);
 
 /* Must be called before each entry to the guest. The vcpu is resident. Its long call, if it had
  * one, has ended, so only bits of overflows that were found afterwards can be missing. */

@@ -15,11 +15,11 @@ static inline void hpm_failures_settle_on(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	if (__builtin_expect(pcpu->hpm.failed == 0, 1))
 		return;
-	uint64_t failed = hpm_failures(&pcpu->hpm);
+	uint64_t failed = hpm_take_failures(&pcpu->hpm);
 
 	/* These counters do not run, or count for no vcpu. */
 	ledger(LEDGER_STOP, 0, vcpu, failed);
-	vpmu_failed(&vcpu->pmu, failed);
+	vpmu_handle_failed(&vcpu->pmu, failed);
 }
 
 static inline void hpm_failures_settle(struct vcpu *vcpu)

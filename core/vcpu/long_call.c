@@ -16,8 +16,8 @@ void long_call_begin(struct vcpu *vcpu, const struct long_call *call)
 __attribute__((noinline)) void long_call_slice(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	pcpu_account_stay(pcpu);
-	pcpu->stay_of = vcpu;
-	pcpu->stay_why = EXIT_ECALL;
+	pcpu->stay_vcpu = vcpu;
+	pcpu->stay_cause = EXIT_ECALL;
 	/* Work before the slice may have started counters, and the slice may read them. */
 	hpm_failures_settle_on(pcpu, vcpu);
 	if (!vcpu->call.slice(vcpu)) {

@@ -53,8 +53,8 @@ struct vcpu_observers {
 	struct account *account;
 	/* Copies of the observers of the last request, taken when it was done. An entry with number
 	 * 0 is unused. The client may read them while no request is posted for the vcpu. */
-	struct observer told[VPMU_OBSERVERS];
-	uint64_t told_at; /* host time of the copies */
+	struct observer copies[VPMU_OBSERVERS];
+	uint64_t copied_at; /* host time of the copies */
 };
 
 #endif

@@ -71,7 +71,7 @@ static inline bool requests_make(struct requests *r, uint64_t what)
  * instruction. If this returns false, the caller sees all earlier effects of the vcpu ("Remote
  * fence"). Any hart may call it.
  */
-static inline bool requests_awaited(struct requests *r, uint64_t what)
+static inline bool requests_are_pending(struct requests *r, uint64_t what)
 {
 	return atomic_load_explicit(&r->pending, memory_order_acquire) & what &&
 	       atomic_load_explicit(&r->enabled, memory_order_acquire) & what;
@@ -103,7 +103,7 @@ static inline uint64_t requests_take(struct requests *r, uint64_t what)
 }
 
 /* Returns the number of requests of a kind since the last call. Home hart only. */
-static inline uint32_t requests_got(struct requests *r, uint32_t kind)
+static inline uint32_t requests_take_count(struct requests *r, uint32_t kind)
 {
 	return atomic_exchange(&r->got[kind], 0);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Part of struct vcpu: core/sched/run_state.h, whose functions alone write it, and also steal_since
- * of struct vcpu_fw and throttled_since of struct vcpu_budget. */
+ * of struct vcpu_stats and throttled_since of struct vcpu_budget. */
 #ifndef CORE_VCPU_RUN_STATE_H
 #define CORE_VCPU_RUN_STATE_H
 

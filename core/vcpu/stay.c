@@ -7,7 +7,7 @@
 
 void pcpu_account_stay(struct pcpu *pcpu)
 {
-	struct vcpu *vcpu = pcpu->stay_of;
+	struct vcpu *vcpu = pcpu->stay_vcpu;
 	uint64_t now = csr_read(CSR_INSTRET);
 	uint64_t stay = now - pcpu->stay_start;
 
@@ -15,15 +15,15 @@ void pcpu_account_stay(struct pcpu *pcpu)
 	if (!vcpu)
 		return;
 	CHECK(vcpu_home(vcpu) == pcpu);
-	vcpu->ctx.hs_insns[pcpu->stay_why] += stay;
+	vcpu->ctx.hs_insns[pcpu->stay_cause] += stay;
 	if (__builtin_expect(stay > vcpu->ctx.hs_longest, 0))
-		stay_longest(&vcpu->ctx, pcpu->stay_why, stay);
+		stay_record(&vcpu->ctx, pcpu->stay_cause, stay);
 }
 
 void pcpu_account_to(struct pcpu *pcpu, struct vcpu *vcpu, enum vcpu_exit why)
 {
-	if (pcpu->stay_of != vcpu || pcpu->stay_why != why)
+	if (pcpu->stay_vcpu != vcpu || pcpu->stay_cause != why)
 		pcpu_account_stay(pcpu);
-	pcpu->stay_of = vcpu;
-	pcpu->stay_why = why;
+	pcpu->stay_vcpu = vcpu;
+	pcpu->stay_cause = why;
 }

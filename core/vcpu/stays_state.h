@@ -9,7 +9,7 @@
 struct vcpu_stays {
 	uint64_t longest; /* stands for ctx.hs_longest while that is 0 */
 	uint64_t hvip;    /* value when the vcpu left the hart */
-	uint32_t whom;    /* users of the records: STAYS_FOR_* */
+	uint32_t users;   /* users of the records: STAYS_FOR_* */
 };
 enum { STAYS_FOR_TRACE = 1, STAYS_FOR_ACCOUNT = 2 };
 

@@ -43,10 +43,10 @@ static void show_lcofi(struct vcpu *vcpu)
 	vcpu->lcofi_hidden = false;
 }
 
-void trap_loop_judge(struct vcpu *vcpu)
+void trap_loop_update_suspect(struct vcpu *vcpu)
 {
-	vcpu->suspect = !vcpu_from_user() && in_loop(csr_read(CSR_SEPC));
-	if (vcpu->suspect) {
+	vcpu->trap_loop_suspect = !vcpu_from_user() && in_loop(csr_read(CSR_SEPC));
+	if (vcpu->trap_loop_suspect) {
 		hide_lcofi(vcpu);
 	} else {
 		vcpu->traps_in_row = 0;
@@ -54,10 +54,10 @@ void trap_loop_judge(struct vcpu *vcpu)
 	}
 }
 
-void trap_loop_knock(struct vcpu *vcpu)
+void trap_loop_check_irq(struct vcpu *vcpu)
 {
-	trap_loop_look(vcpu);
-	if (vcpu->suspect)
+	trap_loop_check(vcpu);
+	if (vcpu->trap_loop_suspect)
 		pcpu_resched(this_pcpu());
 }
 

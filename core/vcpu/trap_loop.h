@@ -16,32 +16,32 @@
 #include "core/vcpu/vcpu.h"
 
 /* Frequency of checks of a vcpu that is alone on its hart and has no other exits. */
-#define TRAP_LOOP_LOOKS_HZ 1U
+#define TRAP_LOOP_CHECK_HZ 1U
 
 /* Injects an exception into the resident guest, or ends its VM. */
 void trap_inject(struct vcpu *vcpu, uint64_t cause, uint64_t tval);
 
 /* Decides whether the resident vcpu is a suspect. */
-void trap_loop_judge(struct vcpu *vcpu);
+void trap_loop_update_suspect(struct vcpu *vcpu);
 
 /*
  * Checks the resident vcpu at a device interrupt, before the end of its time slice. There may be no
  * other exit: if the first instruction of the handler causes a page fault, QEMU with -icount
  * executes no instruction, so time stands still (docs/platform.md).
  */
-void trap_loop_knock(struct vcpu *vcpu);
+void trap_loop_check_irq(struct vcpu *vcpu);
 
 /* False for nearly every guest: it is in VU-mode, or not in a handler for a trap from VS-mode. */
-static inline bool trap_loop_seems(void)
+static inline bool trap_loop_is_possible(void)
 {
 	return csr_read(CSR_VSSTATUS) & SSTATUS_SPP;
 }
 
 /* Checks the resident vcpu at the end of its time slice. */
-static inline void trap_loop_look(struct vcpu *vcpu)
+static inline void trap_loop_check(struct vcpu *vcpu)
 {
-	if (vcpu->suspect || trap_loop_seems())
-		trap_loop_judge(vcpu);
+	if (vcpu->trap_loop_suspect || trap_loop_is_possible())
+		trap_loop_update_suspect(vcpu);
 }
 
 #endif

@@ -25,7 +25,7 @@ void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
 	vcpu->lcofi.window_end = 0;
 	vpmu_note_wfi(&vcpu->pmu, true);
 	vcpu_registers_reset(vcpu);
-	vcpu->suspect = false;
+	vcpu->trap_loop_suspect = false;
 	vcpu->lcofi_hidden = false;
 	vcpu->traps_in_row = 0;
 	vcpu->call.slice = NULL;
@@ -35,7 +35,7 @@ uint64_t vcpu_next_deadline(const struct vcpu *vcpu)
 {
 	uint64_t lcofi = vcpu->lcofi.held ? vcpu->lcofi.window_end : ~0UL;
 	/* A sleeping vcpu needs no new period. The period begins when the vcpu wakes. */
-	uint64_t budget = vcpu->run.blocked & BLOCK_WAIT ? ~0UL : vcpu->budget.look_at;
+	uint64_t budget = vcpu->run.blocked & BLOCK_WAIT ? ~0UL : vcpu->budget.check_at;
 
 	return lcofi < budget ? lcofi : budget;
 }
@@ -57,7 +57,7 @@ void vcpu_set_virq(struct vcpu *vcpu, uint64_t irq, bool level)
 
 uint64_t vcpu_timer_deadline(const struct vcpu *vcpu)
 {
-	if (!vcpu->home->vs_has.sstc)
+	if (!vcpu->home->vs_features.sstc)
 		return vcpu->timer;
 	if (!(vcpu->vs.vsie & BIT(IRQ_STI)) || vcpu->vs.vstimecmp == ~0UL)
 		return ~0UL;
@@ -76,15 +76,15 @@ bool vcpu_has_interrupt(const struct vcpu *vcpu)
 	uint64_t pending = (vcpu->vs.hvip & VS_INTERRUPTS) >> 1;
 
 	pending |= vcpu->vs.hvip & BIT(IRQ_LCOFI);
-	if (vcpu->home->vs_has.sstc &&
+	if (vcpu->home->vs_features.sstc &&
 	    vcpu->vs.vstimecmp <= csr_read(CSR_TIME) + vcpu->vm->htimedelta)
 		pending |= BIT(IRQ_STI);
-	if (vcpu->guest_file && guest_file_pends(vcpu))
+	if (vcpu->guest_file && guest_file_is_pending(vcpu))
 		pending |= BIT(IRQ_SEI);
 	return pending & vcpu->vs.vsie;
 }
 
-uint64_t vcpu_woken_by(const struct vcpu *vcpu)
+uint64_t vcpu_wake_requests(const struct vcpu *vcpu)
 {
 	return (vcpu->vs.vsie & BIT(IRQ_SSI) ? REQ_IPI : 0) |
 	       (vcpu->vs.vsie & BIT(IRQ_SEI) ? REQ_DEVICES : 0);

@@ -21,7 +21,7 @@
 #include "core/vcpu/requests.h"
 #include "core/vcpu/run_state.h"
 #include "core/vcpu/stays_state.h"
-#include "core/vcpu/vcpu_fw.h"
+#include "core/vcpu/vcpu_stats.h"
 #include "core/vcpu/vcpu_lcofi.h"
 #include "vpmu/vpmu.h"
 
@@ -70,18 +70,18 @@ struct vcpu {
 	};
 
 	/* Private to the home hart. */
-	bool few_lcofis;    /* lcofi.limit is not 0 */
-	bool has_deadlines; /* few_lcofis, or the vcpu has a budget */
+	bool lcofi_limited; /* lcofi.limit is not 0 */
+	bool has_deadlines; /* lcofi_limited, or the vcpu has a budget */
 	bool hart_flags;    /* it reads the hart's scountovf, see core/vcpu/hart_flags.h */
 	/* flags_due: scountovf may show wrong OF bits now (without flags_hidden: always true).
 	 * flags_in_calls: it may do so after a call that starts or stops counters. */
 	bool flags_due, flags_in_calls;
 	/* See core/vcpu/trap_loop.h. */
-	bool suspect;
+	bool trap_loop_suspect;
 	/* Host time of the guest's timer, if HS has it: without Sstc, or in vs_aia.c; ~0: off. */
 	uint64_t timer;
 	struct long_call call; /* the long call in progress; slice NULL: none */
-	struct vcpu_fw fw;
+	struct vcpu_stats stats;
 	struct vpmu pmu;
 	struct vs_state vs;
 	struct vcpu_lcofi lcofi;
@@ -161,7 +161,7 @@ static inline bool vcpu_is_current(const struct vcpu *vcpu)
 
 /* Sets a new home. Called at boot, or by the old home before other harts can see the change
  * (docs/memory-order.md, "Move"). */
-static inline void vcpu_goes_to(struct vcpu *vcpu, struct pcpu *home)
+static inline void vcpu_set_home(struct vcpu *vcpu, struct pcpu *home)
 {
 	vcpu->ctx.hs_sp = (uint64_t)home + HART_STACK_TOP;
 	__atomic_store_n(&vcpu->home, home, __ATOMIC_RELEASE);
@@ -174,7 +174,7 @@ void vcpu_set_virq(struct vcpu *vcpu, uint64_t irq, bool level);
 bool vcpu_has_interrupt(const struct vcpu *vcpu);
 
 /* Returns the requests that end its WFI. The vcpu is not resident. Home hart only. */
-uint64_t vcpu_woken_by(const struct vcpu *vcpu);
+uint64_t vcpu_wake_requests(const struct vcpu *vcpu);
 
 /* Returns the host time of the guest's next timer interrupt; ~0: none. The vcpu is not resident.
  * Home hart only. */

@@ -20,7 +20,7 @@ static bool may_come(struct vcpu_lcofi *l, uint64_t now)
 
 static void come(struct vcpu *vcpu)
 {
-	vcpu->fw.lcofis++;
+	vcpu->stats.lcofis++;
 	vcpu_set_virq(vcpu, IRQ_LCOFI, true);
 	/* If the vcpu is not resident, this is done when it is loaded. */
 	if (vcpu_is_current(vcpu))

@@ -27,8 +27,8 @@ void vcpu_registers_reset(struct vcpu *vcpu)
 {
 	struct pcpu *pcpu = vcpu->home;
 
-	if (pcpu->registers_of == vcpu)
-		pcpu->registers_of = NULL;
+	if (pcpu->registers_owner == vcpu)
+		pcpu->registers_owner = NULL;
 	ledger(LEDGER_RESET, 0, vcpu, 0);
 	memset(vcpu->fp, 0, sizeof(vcpu->fp));
 	vcpu->vs.sstatus |= SSTATUS_FS;
@@ -43,13 +43,13 @@ void vcpu_registers_leave(struct vcpu *vcpu)
 {
 	struct pcpu *pcpu = vcpu->home;
 
-	if (pcpu->registers_of != vcpu)
+	if (pcpu->registers_owner != vcpu)
 		return;
 	switch_on(pcpu);
 	fp_save(vcpu->fp);
 	if (vcpu->vec)
 		vec_save(vcpu->vec->v, vcpu->vec->csrs);
-	pcpu->registers_of = NULL;
+	pcpu->registers_owner = NULL;
 }
 
 /* No fence is needed: vsatp is 0, and the entries of one VM are always walked with the same
@@ -66,8 +66,8 @@ static void switch_adue(const struct vcpu *to)
  * inlined, so that the other path saves no registers. */
 static __attribute__((noinline)) void exchange_all(struct vcpu *from, struct vcpu *to)
 {
-	if (to->home->vs_has.records)
-		vs_state_clear_records();
+	if (to->home->vs_features.ctr)
+		vs_state_clear_ctr();
 	if (to->home->switches_adue)
 		switch_adue(to);
 	switch_on(to->home);
@@ -83,9 +83,9 @@ static __attribute__((noinline)) void exchange_all(struct vcpu *from, struct vcp
 
 void vcpu_registers_exchange(struct pcpu *pcpu, struct vcpu *vcpu)
 {
-	struct vcpu *last = pcpu->registers_of;
+	struct vcpu *last = pcpu->registers_owner;
 
-	pcpu->registers_of = vcpu;
+	pcpu->registers_owner = vcpu;
 	if (!last || pcpu->more_registers) {
 		exchange_all(last, vcpu);
 		return;

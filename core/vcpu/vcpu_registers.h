@@ -46,7 +46,7 @@ void vcpu_registers_exchange(struct pcpu *pcpu, struct vcpu *vcpu) __attribute__
  * loaded. */
 static inline void vcpu_registers_load(struct pcpu *pcpu, struct vcpu *vcpu)
 {
-	if (pcpu->registers_of != vcpu)
+	if (pcpu->registers_owner != vcpu)
 		vcpu_registers_exchange(pcpu, vcpu);
 }
 

@@ -63,12 +63,12 @@ struct vm {
 	size_t seed_at;      /* offset of the seed in dtb; 0: no seed */
 
 	/* See core/life/vm_life.h. */
-	atomic_uint state;   /* enum vm_state */
-	atomic_uint command; /* enum vm_command that is still to be taken up */
-	atomic_bool never;   /* its devices are not at rest, so it cannot start again */
+	atomic_uint state;        /* enum vm_state */
+	atomic_uint command;      /* enum vm_command that is still to be taken up */
+	atomic_bool cannot_start; /* its devices are not at rest, so it cannot start again */
 	/* After the end of the VM: the number of vcpus that are still on a hart, and of vcpus whose
 	 * last line is not in the log yet. */
-	atomic_uint vcpus_alive, vcpus_untold;
+	atomic_uint vcpus_alive, vcpus_unlogged;
 	/* Written by the hart that set the state to VM_ENDING. */
 	struct {
 		enum vm_end why;
@@ -79,8 +79,8 @@ struct vm {
 		uint64_t at; /* host time */
 	} end;
 	/* See core/life/heart.h; in host time. */
-	atomic_ulong rang_at; /* the last ring, or the beginning of the life */
-	uint64_t heart_at;    /* next check by the lead hart, which owns this; ~0: never */
+	atomic_ulong last_ring; /* the last ring, or the beginning of the life */
+	uint64_t heart_at;      /* next check by the lead hart, which owns this; ~0: never */
 	struct vm_life life;
 	struct vm_crash crash;
 	struct last_words last;

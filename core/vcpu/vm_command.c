@@ -61,19 +61,19 @@ const struct vm_device *vm_needs_reset(const struct vm *vm)
 
 /* Sends no request for a command that would wait or has no effect: the hart that takes commands up
  * is interrupted only for changes of a VM's state, each of which takes the VM's own time slices. */
-enum vm_answer vm_ask(struct vm *vm, enum vm_command c)
+enum vm_answer vm_try_command(struct vm *vm, enum vm_command c)
 {
 	unsigned int none = VM_COMMAND_NONE, state = atomic_load(&vm->state);
 
 	if (atomic_load(&vm->command) != none || (state != VM_RUNNING && state != VM_OFF))
-		return VM_ANSWER_BETWEEN;
+		return VM_ANSWER_BUSY;
 	if ((c == VM_COMMAND_START && state == VM_RUNNING) ||
 	    (c == VM_COMMAND_STOP && state == VM_OFF))
 		return VM_ANSWER_ALREADY;
-	if (c != VM_COMMAND_STOP && (atomic_load(&vm->never) || vm_needs_reset(vm)))
+	if (c != VM_COMMAND_STOP && (atomic_load(&vm->cannot_start) || vm_needs_reset(vm)))
 		return VM_ANSWER_NEVER;
 	if (!atomic_compare_exchange_strong(&vm->command, &none, c))
-		return VM_ANSWER_BETWEEN;
+		return VM_ANSWER_BUSY;
 	vcpu_request(vm->vcpus[0], REQ_LIFE);
 	return VM_ANSWER_TAKEN;
 }

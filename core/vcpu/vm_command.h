@@ -40,10 +40,10 @@ const struct vm_device *vm_needs_reset(const struct vm *vm);
 enum vm_answer {
 	VM_ANSWER_TAKEN,
 	VM_ANSWER_ALREADY, /* it runs already, or is off already */
-	VM_ANSWER_BETWEEN, /* it is between two states, or has a pending command */
+	VM_ANSWER_BUSY,    /* it is between two states, or has a pending command */
 	VM_ANSWER_NEVER,   /* it cannot start any more */
 };
-enum vm_answer vm_ask(struct vm *vm, enum vm_command c);
+enum vm_answer vm_try_command(struct vm *vm, enum vm_command c);
 
 /* Takes the pending command, and leaves VM_COMMAND_NONE. Lead hart only. */
 enum vm_command vm_command_take(struct vm *vm);

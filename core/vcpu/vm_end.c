@@ -37,7 +37,7 @@ void vm_end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *f
 	end(vm, by, why, failure, value, NULL);
 }
 
-void vm_silent(struct vm *vm)
+void vm_heartbeat_missed(struct vm *vm)
 {
 	end(vm, vm->vcpus[0], VM_END_FAILED, "did not ring for", vm->config->heartbeat_ms, "ms");
 }

@@ -20,7 +20,7 @@ void vm_end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *f
             uint64_t value);
 
 /* Ends a VM whose guest did not ring in time (core/life/heart.h). Lead hart only. */
-void vm_silent(struct vm *vm);
+void vm_heartbeat_missed(struct vm *vm);
 
 /* Ends the VM of a vcpu that cannot continue. The vcpu is resident on this hart. */
 void vm_failed(struct vcpu *vcpu, const char *failure, uint64_t value);

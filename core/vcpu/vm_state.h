@@ -43,26 +43,26 @@ struct vm_crash {
 
 /* Private to the lead hart. */
 struct vm_life {
-	bool again;        /* another life follows this one */
-	bool too_often;    /* the limit of restarts is reached */
-	bool off_for_good; /* it does not keep the machine on */
-	uint32_t rests;    /* number of reports about devices that are not at rest */
-	uint32_t restarts; /* restarts in a row; a minute of running or a command ends the row */
-	uint64_t begun;    /* host time of the last start */
-	uint64_t number;   /* number of starts */
-	uint64_t loaded;   /* number of lives loaded completely; each one has its seed */
-	uint32_t step;     /* index of the line to log, the image to load, or the piece to clear */
-	uint64_t done;     /* bytes of that step done */
+	bool will_restart;    /* another life follows this one */
+	bool too_often;       /* the limit of restarts is reached */
+	bool off_for_good;    /* it does not keep the machine on */
+	uint32_t fault_stays; /* number of reports about devices that are not at rest */
+	uint32_t restarts;    /* restarts in a row; a minute of running or a command ends the row */
+	uint64_t begun;       /* host time of the last start */
+	uint64_t number;      /* number of starts */
+	uint64_t loaded;      /* number of lives loaded completely; each one has its seed */
+	uint32_t step; /* index of the line to log, the image to load, or the piece to clear */
+	uint64_t done; /* bytes of that step done */
 	/* See core/io/vm_quiet.h. device: the next one to reset. detached: no device is translated
-	 * any more. drained: no interrupt of the devices is left. restless: a device that did not
-	 * come to rest; NULL: none. */
+	 * any more. drained: no interrupt of the devices is left. busy_device: a device that did
+	 * not come to rest; NULL: none. */
 	uint32_t device;
 	bool detached;
 	bool drained;
 	bool waiting; /* the last step had no effect, since `since` */
 	uint64_t since;
-	const struct vm_device *restless;
-	bool unquiet; /* an interrupt or the IOMMU never comes to rest, for whichever device */
+	const struct vm_device *busy_device;
+	bool never_quiet; /* an interrupt or the IOMMU never comes to rest, for whichever device */
 };
 
 #endif

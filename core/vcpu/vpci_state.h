@@ -18,10 +18,10 @@ struct vpci_function {
 	/* offset of the capability if the guest sees it; 0: it does not */
 	uint32_t msix;
 	/* State of one life. */
-	uint32_t sizing;  /* bit n: the last write to BAR n was all ones */
-	uint16_t command; /* as written by the guest */
-	uint8_t line;     /* interrupt line: guests may store a value here */
-	bool muted;       /* it cannot be bus master until the next life */
+	uint32_t sizing;     /* bit n: the last write to BAR n was all ones */
+	uint16_t command;    /* as written by the guest */
+	uint8_t line;        /* interrupt line: guests may store a value here */
+	bool master_blocked; /* it cannot be bus master until the next life */
 };
 
 struct vpci {

@@ -5,7 +5,7 @@
  * Meanwhile henvcfg.STCE is 0 if the hart has Sstc: stimecmp traps as well, its value is in
  * vcpu->vs.vstimecmp, and VSTIP is a bit of hvip, which Tally sets when the host's timer expires.
  * The guest's enabled interrupts other than LCOFI, which it has masked, change only by its trapped
- * accesses, by SBI calls, and by requests. All of these lead to exit_long() and so to this file,
+ * accesses, by SBI calls, and by requests. All of these lead to exit_slow() and so to this file,
  * before the guest's next instruction.
  */
 #include "arch/riscv/hart/csr.h"
@@ -17,7 +17,7 @@ static void keep_timer(const struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	uint64_t at = vcpu->vs.vstimecmp, now, guest_now;
 
-	if (!pcpu->vs_has.sstc)
+	if (!pcpu->vs_features.sstc)
 		return; /* HS provides the timer anyway */
 	now = csr_read(CSR_TIME);
 	guest_now = now + vcpu->vm->htimedelta;
@@ -32,7 +32,7 @@ static void keep_timer(const struct pcpu *pcpu, struct vcpu *vcpu)
 
 static void take_timer(const struct pcpu *pcpu, struct vcpu *vcpu)
 {
-	if (!pcpu->vs_has.sstc)
+	if (!pcpu->vs_features.sstc)
 		return;
 	vcpu->vs.vstimecmp = csr_read(CSR_VSTIMECMP);
 	csr_write(CSR_VSTIMECMP, ~0UL);
@@ -41,7 +41,7 @@ static void take_timer(const struct pcpu *pcpu, struct vcpu *vcpu)
 
 static void give_back_timer(const struct pcpu *pcpu, struct vcpu *vcpu)
 {
-	if (!pcpu->vs_has.sstc)
+	if (!pcpu->vs_features.sstc)
 		return;
 	vcpu->timer = ~0UL;
 	vcpu_set_virq(vcpu, IRQ_VSTI, false);

@@ -26,7 +26,7 @@
 static bool trapped_by_vti(const struct insn *insn)
 {
 	return insn->csr == CSR_SIE || insn->csr == CSR_SIP ||
-	       (insn->csr == CSR_STIMECMP && this_pcpu()->vs_has.sstc);
+	       (insn->csr == CSR_STIMECMP && this_pcpu()->vs_features.sstc);
 }
 
 /* HS provides the timer meanwhile, see vs_aia.c. */

@@ -44,7 +44,7 @@ static inline __attribute__((always_inline)) void vs_interrupts_pending(void)
 	if (!pcpu->current->guest_file)
 		vs_interrupts_trap(pcpu, true);
 	else if (!pcpu->unmask_traps)
-		pcpu_resched(pcpu); /* exit_long() ends with vs_interrupts_settle_aia() */
+		pcpu_resched(pcpu); /* exit_slow() ends with vs_interrupts_settle_aia() */
 }
 
 /* Called in exits, because an LCOFI may have become pending. */
@@ -70,7 +70,7 @@ static inline void vs_interrupts_loaded(struct pcpu *pcpu, const struct vcpu *vc
  * reports only external interrupts and the one that hvictl names, whatever else is pending. So
  * Tally names the one with the highest priority in hvictl, and must see each change of them: the
  * guest's accesses trap, and HS provides its timer meanwhile. For such a vcpu, ..._settle_aia()
- * replaces vs_interrupts_settle(), in exit_long() only; ..._put_aia() comes before vs_state_put()
+ * replaces vs_interrupts_settle(), in exit_slow() only; ..._put_aia() comes before vs_state_put()
  * saves its state; and ..._set_timer() is SET_TIMER.
  */
 void vs_interrupts_settle_aia(struct pcpu *pcpu, struct vcpu *vcpu);

@@ -87,7 +87,7 @@ static VSBI_FN(set_timer)
 	struct vcpu *vcpu = this_vcpu();
 
 	vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_SET_TIMER);
-	if (!vcpu->home->vs_has.sstc)
+	if (!vcpu->home->vs_features.sstc)
 		return set_own_timer(a0);
 	csr_write(CSR_VSTIMECMP, a0);
 	return vsbi_result(SBI_SUCCESS, 0);
@@ -98,7 +98,7 @@ VSBI_FN(vsbi_set_timer_aia)
 	struct vcpu *vcpu = this_vcpu();
 
 	vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_SET_TIMER);
-	if (!vcpu->home->vs_has.sstc)
+	if (!vcpu->home->vs_features.sstc)
 		return set_own_timer(a0);
 	vs_interrupts_set_timer(vcpu->home, vcpu, a0);
 	return vsbi_result(SBI_SUCCESS, 0);

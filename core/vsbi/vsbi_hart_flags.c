@@ -20,7 +20,7 @@ VSBI_FN(vsbi_pmu_config_shown)
 	vsbi_ret ret =
 	    vsbi_pmu.fn[SBI_PMU_COUNTER_CONFIG_MATCHING](a0, a1, a2, a3, a4, a5, fid, eid);
 
-	return hart_flags_show_none(this_vcpu()) ? ret : show(ret);
+	return hart_flags_show_if_clear(this_vcpu()) ? ret : show(ret);
 }
 
 VSBI_FN(vsbi_pmu_start_shown)

@@ -49,7 +49,7 @@ static void fence_one(struct vcpu *self, struct vcpu *target, uint64_t fid)
  */
 static void wait_for_one(struct vcpu *self, struct vcpu *target, uint64_t fid)
 {
-	while (target != self && requests_awaited(&target->requests, fences[fid].request))
+	while (target != self && requests_are_pending(&target->requests, fences[fid].request))
 		vcpu_serve_fences(self);
 }
 

@@ -52,13 +52,13 @@ static vsbi_ret ask(uint64_t name, uint64_t more, enum vm_command c)
 
 	if (!vm)
 		return vsbi_result(SBI_ERR_DENIED, 0);
-	switch (vm_ask(vm, c)) {
+	switch (vm_try_command(vm, c)) {
 	case VM_ANSWER_TAKEN:
 		return vsbi_result(SBI_SUCCESS, 0);
 	case VM_ANSWER_ALREADY:
 		return vsbi_result(
 		    c == VM_COMMAND_STOP ? SBI_ERR_ALREADY_STOPPED : SBI_ERR_ALREADY_STARTED, 0);
-	case VM_ANSWER_BETWEEN:
+	case VM_ANSWER_BUSY:
 		return vsbi_result(SBI_ERR_INVALID_STATE, 0);
 	default:
 		return vsbi_result(SBI_ERR_FAILED, 0);

@@ -80,13 +80,13 @@ const char *account_begin(struct vcpu *vcpu, uint32_t number)
 	clear(a);
 	a->number = number;
 	__atomic_store_n(&vcpu->observers.account, a, __ATOMIC_RELEASE);
-	stays_note(vcpu, STAYS_FOR_ACCOUNT);
+	stays_start_recording(vcpu, STAYS_FOR_ACCOUNT);
 	return NULL;
 }
 
 void account_stop(struct vcpu *vcpu)
 {
-	stays_ignore(vcpu, STAYS_FOR_ACCOUNT);
+	stays_stop_recording(vcpu, STAYS_FOR_ACCOUNT);
 }
 
 void account_end(struct vcpu *vcpu, uint32_t number)
@@ -100,7 +100,7 @@ void account_end(struct vcpu *vcpu, uint32_t number)
 	a->number = 0;
 }
 
-void account_tell(const struct vcpu *vcpu)
+void account_copy(const struct vcpu *vcpu)
 {
 	if (!vcpu->observers.account)
 		return;
@@ -108,7 +108,7 @@ void account_tell(const struct vcpu *vcpu)
 	end_exit(&told);
 }
 
-const struct account *account_told(void)
+const struct account *account_last_copy(void)
 {
 	return &told;
 }

@@ -11,10 +11,10 @@
 #include "vpmu/tally_events.h"
 
 static const char *const refusals[] = {
-    [VPMU_OBSERVES] = NULL,
+    [VPMU_OBSERVE_OK] = NULL,
     [VPMU_OBSERVE_NO_EVENT] = "not supported",
-    [VPMU_OBSERVE_GUESTS] = "the guest counts something else on that counter",
-    [VPMU_OBSERVE_OTHERS] = "another observer counts something else on that counter",
+    [VPMU_OBSERVE_GUEST_USES] = "the guest counts something else on that counter",
+    [VPMU_OBSERVE_OTHER_USES] = "another observer counts something else on that counter",
     [VPMU_OBSERVE_SILENT] = "the hart does not interrupt for that event",
 };
 
@@ -42,7 +42,7 @@ static uint64_t fw_total(const struct vcpu *vcpu, uint32_t code)
 		return vpmu_fw_seen(&vcpu->pmu, code);
 	/* While the vcpu is resident, part of an M-mode count is still in the hart. */
 	if (code < FW_EVENTS_M && !vcpu_is_current(vcpu))
-		return vcpu->fw.total[code];
+		return vcpu->stats.fw_total[code];
 	return vcpu_fw_total(vcpu, code);
 }
 
@@ -58,17 +58,17 @@ static void fw_watch(struct vcpu *vcpu)
 		    SBI_PMU_EVENT_CODE(o->event.event_idx) < FW_EVENTS_M)
 			codes |= 1U << SBI_PMU_EVENT_CODE(o->event.event_idx);
 	}
-	vcpu->fw.observed = codes & vcpu->vm->pmu_policy.fw_port_events;
-	codes = vpmu_fw_watched(&vcpu->pmu) | vcpu->fw.observed;
+	vcpu->stats.fw_observed = codes & vcpu->vm->pmu_policy.fw_port_events;
+	codes = vpmu_fw_watched(&vcpu->pmu) | vcpu->stats.fw_observed;
 	if (vcpu_is_current(vcpu))
 		vcpu_fw_watch(vcpu, codes);
 	else
-		vcpu->fw.watched = codes;
+		vcpu->stats.fw_watched = codes;
 }
 
 /* --- all events ---------------------------------------------------------------------- */
 
-void observer_look(struct vcpu *vcpu, uint32_t n, uint64_t now)
+void observer_read(struct vcpu *vcpu, uint32_t n, uint64_t now)
 {
 	struct observer *o = &vcpu->observers.observer[n];
 
@@ -79,7 +79,7 @@ void observer_look(struct vcpu *vcpu, uint32_t n, uint64_t now)
 		o->value = fw_total(vcpu, SBI_PMU_EVENT_CODE(o->event.event_idx)) - o->base;
 		return;
 	}
-	if (!vpmu_observed(&vcpu->pmu, n, &o->value, &o->shared))
+	if (!vpmu_observer_read(&vcpu->pmu, n, &o->value, &o->shared))
 		o->ended = "the hart refuses that counter";
 }
 
@@ -140,7 +140,7 @@ static void begin_rate(const struct vcpu *vcpu, struct observer *o)
 	uint64_t now;
 
 	o->every = platform.timebase / o->event.hz;
-	o->sampled_at = vcpu_fw_cpu(&vcpu->fw, &now);
+	o->sampled_at = vcpu_cpu_time(&vcpu->stats, &now);
 }
 
 static bool is_by_hs_clock(const struct observer *o)
@@ -151,23 +151,23 @@ static bool is_by_hs_clock(const struct observer *o)
 /* The guest's s0, where the chain begins, is saved at each exit only while it is needed. */
 static void add_chains(struct pcpu *pcpu, uint32_t more)
 {
-	uint32_t before = pcpu->chains;
+	uint32_t before = pcpu->n_chain_observers;
 
-	pcpu->chains += more;
-	if (!before != !pcpu->chains)
-		trap_record(pcpu->chains || pcpu->stays);
+	pcpu->n_chain_observers += more;
+	if (!before != !pcpu->n_chain_observers)
+		trap_record(pcpu->n_chain_observers || pcpu->recorded_vcpus);
 }
 
 void vcpu_observers_arrive(struct vcpu *vcpu)
 {
-	vcpu->home->observers += vcpu->observers.n;
+	vcpu->home->n_observers += vcpu->observers.n;
 	add_chains(vcpu->home, vcpu->observers.chains);
 	stays_arrive(vcpu);
 }
 
 void vcpu_observers_leave(struct vcpu *vcpu)
 {
-	vcpu->home->observers -= vcpu->observers.n;
+	vcpu->home->n_observers -= vcpu->observers.n;
 	add_chains(vcpu->home, -vcpu->observers.chains);
 	stays_leave(vcpu);
 }
@@ -177,12 +177,12 @@ static struct observer *place(struct vcpu *vcpu)
 {
 	struct observer *o = vcpu->observers.observer;
 
-	if (vcpu->observers.n == VPMU_OBSERVERS || vcpu->home->observers >= OBSERVERS_OF_HART)
+	if (vcpu->observers.n == VPMU_OBSERVERS || vcpu->home->n_observers >= OBSERVERS_OF_HART)
 		return NULL;
 	while (o->number)
 		o++;
 	vcpu->observers.n++;
-	vcpu->home->observers++;
+	vcpu->home->n_observers++;
 	return o;
 }
 
@@ -214,11 +214,11 @@ void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_ev
 	         o->event.flags)
 		o->ended = refusals[VPMU_OBSERVE_NO_EVENT];
 	else if (is_by_hs_clock(o) && vpmu_started(&vcpu->pmu) & HCTRS_INSTRET)
-		o->ended = refusals[VPMU_OBSERVE_GUESTS];
+		o->ended = refusals[VPMU_OBSERVE_GUEST_USES];
 	else if (!o->event.account || !(o->ended = account_begin(vcpu, number))) {
 		fw_watch(vcpu);
 		o->base = fw_total(vcpu, code);
-		vcpu->fw.clock_observed |= is_by_hs_clock(o);
+		vcpu->stats.clock_observed |= is_by_hs_clock(o);
 	}
 }
 
@@ -230,7 +230,7 @@ void observer_end(struct vcpu *vcpu, uint32_t n)
 		account_end(vcpu, o->number);
 	o->number = 0;
 	vcpu->observers.n--;
-	vcpu->home->observers--;
+	vcpu->home->n_observers--;
 	if (o->event.depth) {
 		vcpu->observers.chains--;
 		add_chains(vcpu->home, -1U);
@@ -248,12 +248,12 @@ void vcpu_end_observers(struct vcpu *vcpu)
 	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
 		struct observer *o = &vcpu->observers.observer[n];
 
-		observer_look(vcpu, n, csr_read(CSR_TIME));
+		observer_read(vcpu, n, csr_read(CSR_TIME));
 		if (o->number && !o->ended)
 			o->ended = "the vcpu stopped";
 	}
 	account_stop(vcpu);
-	if (vcpu->fw.observed)
+	if (vcpu->stats.fw_observed)
 		fw_watch(vcpu);
 }
 
@@ -265,14 +265,14 @@ __attribute__((noinline)) void vcpu_observers_lose_clock(struct vcpu *vcpu)
 
 		if (!o->number || o->ended || !is_by_hs_clock(o))
 			continue;
-		observer_look(vcpu, n, csr_read(CSR_TIME));
+		observer_read(vcpu, n, csr_read(CSR_TIME));
 		o->ended = taken;
 	}
 	account_stop(vcpu);
-	vcpu->fw.clock_observed = false;
+	vcpu->stats.clock_observed = false;
 }
 
-void vcpu_observer_taken(struct vcpu *vcpu, uint32_t n, uint64_t value)
+void vcpu_observer_lost(struct vcpu *vcpu, uint32_t n, uint64_t value)
 {
 	struct observer *o = &vcpu->observers.observer[n];
 

@@ -29,8 +29,8 @@ struct vcpu;
 
 enum observe_what {
 	OBSERVE_BEGIN, /* on each vcpu when its home hart sees the request */
-	OBSERVE_LOOK,  /* reads all vcpus at one moment */
-	OBSERVE_ROWS,  /* reads one vcpu, and copies its account for account_told() */
+	OBSERVE_READ,  /* reads all vcpus at one moment */
+	OBSERVE_ROWS,  /* reads one vcpu, and copies its account for account_last_copy() */
 	OBSERVE_END,   /* on each vcpu, like OBSERVE_BEGIN; the values are not read */
 	/* Starts or stops recording the vcpu's stays in HS (core/watch/stays.h). No observers are
 	 * involved. */
@@ -46,7 +46,7 @@ struct observe_request {
 	enum observe_what what;
 	uint32_t number; /* the observation to read or end; 0: all */
 	struct observed_event event;
-	uint64_t at; /* OBSERVE_LOOK: host time at which to read */
+	uint64_t at; /* OBSERVE_READ: host time at which to read */
 };
 extern struct observe_request observe_request;
 
@@ -65,7 +65,7 @@ void vcpu_serve_observers(struct vcpu *vcpu);
 /* The operations of requests. Home hart only. */
 void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_event *event);
 /* Reads observer n. `now` is the current host time. */
-void observer_look(struct vcpu *vcpu, uint32_t n, uint64_t now);
+void observer_read(struct vcpu *vcpu, uint32_t n, uint64_t now);
 void observer_end(struct vcpu *vcpu, uint32_t n);
 
 /* Takes the samples of periods that are over while their interrupt is still pending. Called before
@@ -85,6 +85,6 @@ void vcpu_end_observers(struct vcpu *vcpu);
 void vcpu_observers_lose_clock(struct vcpu *vcpu);
 
 /* Observer n of the resident vcpu has lost its counter to the guest, at this value. */
-void vcpu_observer_taken(struct vcpu *vcpu, uint32_t n, uint64_t value);
+void vcpu_observer_lost(struct vcpu *vcpu, uint32_t n, uint64_t value);
 
 #endif

@@ -69,17 +69,17 @@ static inline void copy(struct observer *to, const struct observer *o)
 /* Reads the observers of the request, and copies them for the client. */
 static void look(struct vcpu *vcpu, uint64_t now)
 {
-	struct observer *told = vcpu->observers.told;
+	struct observer *told = vcpu->observers.copies;
 
 	vcpu_take_samples(vcpu);
-	vcpu->observers.told_at = now;
+	vcpu->observers.copied_at = now;
 	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
 		const struct observer *o = &vcpu->observers.observer[n];
 
 		told[n].number = 0;
 		if (!is_requested(o))
 			continue;
-		observer_look(vcpu, n, now);
+		observer_read(vcpu, n, now);
 		copy(&told[n], o);
 	}
 }
@@ -115,7 +115,7 @@ static void begin_or_end(struct vcpu *vcpu)
 	}
 	if (observe_request.what == OBSERVE_ROWS) {
 		look(vcpu, csr_read(CSR_TIME));
-		account_tell(vcpu);
+		account_copy(vcpu);
 	}
 	if (observe_request.what == OBSERVE_STAYS)
 		stays_begin(vcpu);
@@ -132,7 +132,7 @@ void vcpu_serve_observers(struct vcpu *vcpu)
 {
 	if (!(atomic_load(&observe_request.vcpus) & vcpu->bit))
 		return;
-	if (observe_request.what == OBSERVE_LOOK)
+	if (observe_request.what == OBSERVE_READ)
 		look_at_all_here();
 	else
 		begin_or_end(vcpu);

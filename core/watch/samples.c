@@ -44,7 +44,7 @@ static __attribute__((noinline)) uint64_t next_period(struct vcpu *vcpu, struct 
                                                       uint64_t period, uint64_t events)
 {
 	uint64_t now;
-	uint64_t cpu = vcpu_fw_cpu(&vcpu->fw, &now);
+	uint64_t cpu = vcpu_cpu_time(&vcpu->stats, &now);
 	uint64_t ticks = cpu - o->sampled_at;
 	uint64_t next = LONGEST, longest = period * GROWS;
 	/* As many fraction bits as fit, because a fast clock has many ticks in a period. */
@@ -53,7 +53,7 @@ static __attribute__((noinline)) uint64_t next_period(struct vcpu *vcpu, struct 
 	o->sampled_at = cpu;
 	if (longest > LONGEST)
 		longest = LONGEST;
-	/* The limit of vpmu_port_sampled() for narrow counters. */
+	/* The limit of vpmu_port_sample() for narrow counters. */
 	if (longest >> (vcpu->vm->pmu_policy.width - 3))
 		longest = BIT(vcpu->vm->pmu_policy.width - 3);
 	/* Otherwise the result would exceed the limit. */
@@ -137,7 +137,7 @@ static void note(struct vcpu *vcpu, struct observer *o, uint64_t events)
 	atomic_store_explicit(&ring->noted, from + n, memory_order_release);
 }
 
-uint64_t vcpu_sampled(struct vcpu *vcpu, uint32_t n, uint64_t period, uint64_t missed)
+uint64_t vcpu_sample(struct vcpu *vcpu, uint32_t n, uint64_t period, uint64_t missed)
 {
 	struct observer *o = &vcpu->observers.observer[n];
 

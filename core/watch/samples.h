@@ -29,8 +29,8 @@ struct vcpu;
 /* Allocates the rings. At boot. `zeroed` returns zeroed memory, `other` memory of any contents. */
 void samples_init(void *(*zeroed)(size_t size), void *(*other)(size_t size));
 
-/* Records a sample of observer n of the resident vcpu; see vpmu_port_sampled(). */
-uint64_t vcpu_sampled(struct vcpu *vcpu, uint32_t n, uint64_t period, uint64_t missed);
+/* Records a sample of observer n of the resident vcpu; see vpmu_port_sample(). */
+uint64_t vcpu_sample(struct vcpu *vcpu, uint32_t n, uint64_t period, uint64_t missed);
 
 /* Records n words of another kind (core/watch/stays.h). Returns false, and records nothing, if that
  * would leave less than `spare` words free. `spare` is 0 only for records that must not be lost. On

@@ -71,7 +71,7 @@ static void put(const struct vcpu *vcpu, uint64_t kind, uint64_t words[WORDS], u
 static uint64_t beginning(const struct pcpu *pcpu, const struct hart_stay *s, uint64_t now,
                           uint64_t insns)
 {
-	uint64_t ticks = pcpu->counts_a_tick ? insns / pcpu->counts_a_tick + 1 : 0;
+	uint64_t ticks = pcpu->cycles_per_tick ? insns / pcpu->cycles_per_tick + 1 : 0;
 
 	return s->idle && now - s->from > ticks ? now - ticks : s->from;
 }
@@ -117,7 +117,7 @@ void record_exit(void)
 	struct hart_stay *s = &hart_stays[pcpu->index];
 
 	/* The vector may be on for samples of call chains alone. */
-	if (!pcpu->stays)
+	if (!pcpu->recorded_vcpus)
 		return;
 	exit_record_make(&s->exit, this_vcpu());
 	s->from = s->exit.time;
@@ -126,21 +126,21 @@ void record_exit(void)
 	s->accounted = false;
 }
 
-void stay_longest(struct guest_context *ctx, uint64_t why, uint64_t insns)
+void stay_record(struct guest_context *ctx, uint64_t why, uint64_t insns)
 {
 	struct vcpu *vcpu = vcpu_of(ctx);
 	struct pcpu *pcpu = vcpu->home;
 	struct hart_stay *s = &hart_stays[pcpu->index];
 
-	if (!vcpu->stays.whom) {
+	if (!vcpu->stays.users) {
 		ctx->hs_longest = insns;
 		return;
 	}
 	if (insns > vcpu->stays.longest)
 		vcpu->stays.longest = insns;
-	if (vcpu->stays.whom & STAYS_FOR_ACCOUNT)
+	if (vcpu->stays.users & STAYS_FOR_ACCOUNT)
 		account_stay(vcpu, &s->exit, &s->accounted, (enum vcpu_exit)why, insns);
-	if (vcpu->stays.whom & STAYS_FOR_TRACE)
+	if (vcpu->stays.users & STAYS_FOR_TRACE)
 		trace(pcpu, vcpu, why, insns);
 	/* Recording is accounted to no vcpu. */
 	pcpu->stay_start = csr_read(CSR_INSTRET);
@@ -151,7 +151,7 @@ void stay_longest(struct guest_context *ctx, uint64_t why, uint64_t insns)
 static void come(const struct vcpu *vcpu, uint64_t injected)
 {
 	uint64_t words[WORDS] = {
-	    [1] = csr_read(CSR_TIME), [2] = vcpu->fw.steal_ticks, [3] = injected & INJECTED};
+	    [1] = csr_read(CSR_TIME), [2] = vcpu->stats.steal_ticks, [3] = injected & INJECTED};
 
 	put(vcpu, STAYS_COME, words, 4);
 }
@@ -162,7 +162,7 @@ static void is_nobodys(struct pcpu *pcpu, uint64_t since)
 	pcpu->stay_start += csr_read(CSR_INSTRET) - since;
 }
 
-ASIDE void stays_comes(struct vcpu *vcpu)
+ASIDE void stays_load(struct vcpu *vcpu)
 {
 	uint64_t since = csr_read(CSR_INSTRET);
 
@@ -171,7 +171,7 @@ ASIDE void stays_comes(struct vcpu *vcpu)
 	is_nobodys(vcpu->home, since);
 }
 
-ASIDE void stays_goes(struct vcpu *vcpu)
+ASIDE void stays_put(struct vcpu *vcpu)
 {
 	struct pcpu *pcpu = vcpu->home;
 	uint64_t since = csr_read(CSR_INSTRET);
@@ -182,7 +182,7 @@ ASIDE void stays_goes(struct vcpu *vcpu)
 	                                            : STAYS_OFF;
 	vcpu->stays.hvip = injected_now();
 	words[3] = vcpu->stays.hvip & ~hart_stays[pcpu->index].hvip;
-	words[4] = vcpu->fw.steal_ticks;
+	words[4] = vcpu->stats.steal_ticks;
 	put(vcpu, STAYS_GO, words, 5);
 	is_nobodys(pcpu, since);
 }
@@ -198,19 +198,19 @@ static void forget_exit(const struct pcpu *pcpu)
 /* The trap vector records exits of all vcpus of a hart, or of none. */
 static void add_noted(struct pcpu *pcpu, uint32_t more)
 {
-	uint32_t before = pcpu->stays;
+	uint32_t before = pcpu->recorded_vcpus;
 
-	pcpu->stays += more;
-	if (!before == !pcpu->stays)
+	pcpu->recorded_vcpus += more;
+	if (!before == !pcpu->recorded_vcpus)
 		return;
-	trap_record(pcpu->chains || pcpu->stays);
+	trap_record(pcpu->n_chain_observers || pcpu->recorded_vcpus);
 	forget_exit(pcpu);
 }
 
 static bool is_traced(const struct pcpu *pcpu)
 {
 	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
-		if (vcpu_home(pcpu->vcpus[i]) == pcpu && pcpu->vcpus[i]->fw.stays)
+		if (vcpu_home(pcpu->vcpus[i]) == pcpu && pcpu->vcpus[i]->stats.stays_traced)
 			return true;
 	}
 	return false;
@@ -227,22 +227,22 @@ static void add_vcpu(const struct vcpu *vcpu)
 		s->exit.vcpu = NULL;
 }
 
-void stays_note(struct vcpu *vcpu, uint32_t whom)
+void stays_start_recording(struct vcpu *vcpu, uint32_t user)
 {
-	if (!vcpu->stays.whom) {
+	if (!vcpu->stays.users) {
 		add_vcpu(vcpu);
 		vcpu->stays.longest = vcpu->ctx.hs_longest;
 		vcpu->ctx.hs_longest = 0;
 	}
-	vcpu->stays.whom |= whom;
+	vcpu->stays.users |= user;
 }
 
-void stays_ignore(struct vcpu *vcpu, uint32_t whom)
+void stays_stop_recording(struct vcpu *vcpu, uint32_t user)
 {
-	if (!(vcpu->stays.whom & whom))
+	if (!(vcpu->stays.users & user))
 		return;
-	vcpu->stays.whom &= ~whom;
-	if (vcpu->stays.whom)
+	vcpu->stays.users &= ~user;
+	if (vcpu->stays.users)
 		return;
 	vcpu->ctx.hs_longest = vcpu->stays.longest;
 	add_noted(vcpu->home, -1U);
@@ -252,15 +252,15 @@ ASIDE void stays_arrive(struct vcpu *vcpu)
 {
 	uint64_t words[WORDS] = {[1] = csr_read(CSR_TIME)};
 
-	if (vcpu->stays.whom)
+	if (vcpu->stays.users)
 		add_vcpu(vcpu);
-	if (vcpu->fw.stays)
+	if (vcpu->stats.stays_traced)
 		put(vcpu, STAYS_MOVED, words, 2);
 }
 
 ASIDE void stays_leave(struct vcpu *vcpu)
 {
-	if (vcpu->stays.whom)
+	if (vcpu->stays.users)
 		add_noted(vcpu->home, -1U);
 }
 
@@ -276,9 +276,9 @@ void stays_begin(struct vcpu *vcpu)
 	stays_end(vcpu);
 	if (!is_traced(vcpu->home))
 		forget_exit(vcpu->home);
-	stays_note(vcpu, STAYS_FOR_TRACE);
+	stays_start_recording(vcpu, STAYS_FOR_TRACE);
 	vcpu->stays.hvip = vcpu->vs.hvip;
-	vcpu->fw.stays = true;
+	vcpu->stats.stays_traced = true;
 	note_account(vcpu, STAYS_BEGIN);
 	if (vcpu_is_current(vcpu))
 		come(vcpu, 0);
@@ -286,9 +286,9 @@ void stays_begin(struct vcpu *vcpu)
 
 void stays_end(struct vcpu *vcpu)
 {
-	if (!vcpu->fw.stays)
+	if (!vcpu->stats.stays_traced)
 		return;
 	note_account(vcpu, STAYS_END);
-	vcpu->fw.stays = false;
-	stays_ignore(vcpu, STAYS_FOR_TRACE);
+	vcpu->stats.stays_traced = false;
+	stays_stop_recording(vcpu, STAYS_FOR_TRACE);
 }

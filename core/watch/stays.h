@@ -55,12 +55,12 @@ void stays_end(struct vcpu *vcpu);
 
 /* Starts or stops recording the vcpu's stays, for a trace or for its account
  * (core/watch/account.h). Both may be on, independently of each other. Home hart only. */
-void stays_note(struct vcpu *vcpu, uint32_t whom);
-void stays_ignore(struct vcpu *vcpu, uint32_t whom);
+void stays_start_recording(struct vcpu *vcpu, uint32_t user);
+void stays_stop_recording(struct vcpu *vcpu, uint32_t user);
 
 /* A traced vcpu becomes resident, or leaves the hart. */
-void stays_comes(struct vcpu *vcpu);
-void stays_goes(struct vcpu *vcpu);
+void stays_load(struct vcpu *vcpu);
+void stays_put(struct vcpu *vcpu);
 
 /* The vcpu has moved to this home hart, or is about to leave it. */
 void stays_arrive(struct vcpu *vcpu);

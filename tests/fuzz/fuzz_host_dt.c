@@ -40,7 +40,7 @@ void log_line(const char *format, ...)
 	(void)format;
 }
 
-void boot_instead(uint64_t hartid, void *dtb)
+void boot_on_other_hart(uint64_t hartid, void *dtb)
 {
 	(void)hartid, (void)dtb;
 }

@@ -11,13 +11,13 @@
 
 #include "arch/riscv/devices/uart.h"
 #include "core/dispatch/account_class.h"
-#include "core/hart/looks.h"
+#include "core/hart/external_poll.h"
 #include "core/hart/pcpu.h"
 #include "core/hart/platform.h"
 #include "core/io/external.h"
 #include "core/io/vm_uart.h"
 #include "core/life/last_words.h"
-#include "core/life/vm_tell.h"
+#include "core/life/vm_log.h"
 #include "core/log.h"
 #include "core/operator/prompt.h"
 #include "core/operator/terminal.h"
@@ -180,13 +180,13 @@ bool external_hears(void)
 
 static void (*serve_console)(void);
 
-void external_look_at(enum external_what what, uint64_t time)
+void external_poll_at(enum external_kind what, uint64_t time)
 {
 	(void)what;
-	hart.pcpu.external_at = time;
+	hart.pcpu.next_poll = time;
 }
 
-void external_listen(void (*serve)(void))
+void external_route_uart_irq(void (*serve)(void))
 {
 	serve_console = serve;
 }
@@ -268,8 +268,9 @@ void observe_post(enum observe_what what, uint64_t asked)
 		for (uint32_t i = 0; i < OPERATOR_VCPUS; i++) {
 			if (!(asked & BIT(vcpus[vm][i].index)))
 				continue;
-			memset(vcpus[vm][i].observers.told, 0, sizeof(vcpus[vm][i].observers.told));
-			vcpus[vm][i].observers.told[1] = (struct observer){
+			memset(vcpus[vm][i].observers.copies, 0,
+			       sizeof(vcpus[vm][i].observers.copies));
+			vcpus[vm][i].observers.copies[1] = (struct observer){
 			    .number = observe_request.number | 2,
 			    .event = observe_request.event,
 			    .ended = what == OBSERVE_END ? "it was asked for" : NULL};
@@ -310,7 +311,7 @@ uint32_t account_of(const struct vcpu *vcpu)
 }
 
 /* A row of each kind, and none between some of them. */
-const struct account *account_told(void)
+const struct account *account_last_copy(void)
 {
 	static struct account told = {.number = 2};
 
@@ -408,10 +409,10 @@ static void serve_all(void)
 {
 	uint64_t idle = 0;
 
-	while (typed < typed_end || hart.pcpu.external_at != ~0UL) {
+	while (typed < typed_end || hart.pcpu.next_poll != ~0UL) {
 		require(idle++ < 100000);
-		if (hart.pcpu.external_at != ~0UL && hart.pcpu.external_at > host_csrs[CSR_TIME])
-			host_csrs[CSR_TIME] = hart.pcpu.external_at;
+		if (hart.pcpu.next_poll != ~0UL && hart.pcpu.next_poll > host_csrs[CSR_TIME])
+			host_csrs[CSR_TIME] = hart.pcpu.next_poll;
 		serve_console();
 		atomic_store(&observe_request.vcpus, 0);
 	}
@@ -435,7 +436,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	operator_model_begin(n_vms, platform.frames);
 	typed = data + 1;
 	typed_end = data + size;
-	hart.pcpu.external_at = ~0UL;
+	hart.pcpu.next_poll = ~0UL;
 	serve_all();
 	require(!in_frame && !answering[0]);
 	for (uint32_t i = 0; i < n_happened && i < n_meant; i++)

@@ -49,7 +49,7 @@ static void check_refusals(const uint8_t *data, size_t size, const struct vm_lim
 	first = why;
 	n_told = 0;
 	vm_config_refusals(copy, size, limits, tree, note);
-	if (n_told < 1 || n_told > VM_REFUSALS_TOLD + 1)
+	if (n_told < 1 || n_told > VM_REFUSALS_SHOWN + 1)
 		abort();
 	free(copy);
 }

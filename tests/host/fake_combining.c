@@ -58,7 +58,7 @@ static void boot(uint32_t hart)
 	if (!fake.config.delegated)
 		return;
 	hpm->delegated = true;
-	hpm->without_m = hpm_table_configure(hpm, hpm->hctrs);
+	hpm->minh_hctrs = hpm_table_configure(hpm, hpm->hctrs);
 	for (uint32_t i = COMBINING_FIRST; i < COUNTERS; i++)
 		hpm->slots[i].programmed = true;
 }

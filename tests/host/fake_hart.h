@@ -208,7 +208,7 @@ void fake_hart_fail_prepare(uint32_t n);
 /*
  * The same without an error: the n-th counter that is set keeps its old value and stands still, the
  * n-th that is run stands still, the n-th that is stopped runs on as soon as HS is left. The test
- * asks which these were, and says when vpmu_failed() was called for them.
+ * asks which these were, and says when vpmu_handle_failed() was called for them.
  */
 void fake_hart_fail_set(uint32_t n);
 void fake_hart_fail_run(uint32_t n);

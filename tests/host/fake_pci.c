@@ -75,12 +75,12 @@ void hs_memory_add_pages(uint64_t at, uint64_t size, const char *whose)
 	assert_true((at >= ECAM && at < ECAM + (1 << 20)) || (at >= WINDOW && at < WINDOW_END));
 }
 
-void hs_memory_without(void (*what)(void *), void *with)
+void hs_memory_call_unmapped(void (*what)(void *), void *with)
 {
 	what(with);
 }
 
-const char *dma_refused(void)
+const char *dma_refusal(void)
 {
 	return no_dma;
 }

@@ -12,7 +12,7 @@ static void disown_idle_counters(void)
 	}
 	if (fake.resident != NOBODY && fake.resident <= FAKE_VCPUS &&
 	    fake.world[fake.resident].vpmu) {
-		vpmu_evicted(fake.world[fake.resident].vpmu);
+		vpmu_finish_evict(fake.world[fake.resident].vpmu);
 		fake_flags_raised();
 	}
 }

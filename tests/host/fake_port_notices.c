@@ -39,7 +39,7 @@ void vpmu_port_budget_lost(void)
 	fake_trace.budgets_lost[fake.resident]++;
 }
 
-void vpmu_port_unobserved(uint32_t n, uint64_t value)
+void vpmu_port_observer_lost(uint32_t n, uint64_t value)
 {
 	fake_called();
 	fake_require(n < VPMU_OBSERVERS, "no such observer ended");
@@ -60,7 +60,7 @@ static uint64_t next_period(const struct fake_sampled *s, uint64_t period)
 	return period + (s->samples & 3);
 }
 
-uint64_t vpmu_port_sampled(uint32_t n, uint64_t period, uint64_t missed)
+uint64_t vpmu_port_sample(uint32_t n, uint64_t period, uint64_t missed)
 {
 	struct fake_sampled *s = &fake_trace.sampled[fake.resident][n % VPMU_OBSERVERS];
 

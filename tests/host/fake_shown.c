@@ -35,7 +35,7 @@ static void show(struct fake_world *world)
 	do {
 		failed = fake.failed;
 		if (failed)
-			vpmu_failed(world->vpmu, failed);
+			vpmu_handle_failed(world->vpmu, failed);
 		fake_hart_settled(failed);
 	} while (!vpmu_show_flags(world->vpmu, true, &closed));
 	world->show_due = false;
@@ -49,7 +49,7 @@ void fake_hart_flags_configured(bool goes_on)
 
 	if (!world)
 		return;
-	if (vpmu_shows_none(world->vpmu, hardware_flags(), &closed)) {
+	if (vpmu_show_flags_if_clear(world->vpmu, hardware_flags(), &closed)) {
 		hardware_show(0);
 		world->show_at_start = world->show_at_start || closed;
 	} else {

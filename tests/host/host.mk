@@ -153,7 +153,7 @@ $(HOST_SRC_vm_commands:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/h
 
 HOST_TESTS += guest_file
 HOST_SRC_guest_file := tests/host/test_guest_file.c core/vcpu/guest_file.c \
-	core/dispatch/guest_file_came.c core/sched/sched_notified.c vpmu/bits.c
+	core/dispatch/guest_file_irq.c core/sched/sched_notified.c vpmu/bits.c
 $(HOST_SRC_guest_file:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 HOST_TESTS += irqchip
@@ -190,9 +190,9 @@ $(HOST_SRC_iommu:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart \
 
 # Who serves faults of DMA, and what is told of them.
 HOST_TESTS += dma
-HOST_SRC_dma := tests/host/test_dma.c core/io/dma.c core/io/dma_faults.c core/io/dma_tell.c \
+HOST_SRC_dma := tests/host/test_dma.c core/io/dma.c core/io/dma_faults.c core/io/dma_log.c \
 	core/lib/printf.c $(FAKE_IOMMU_SRC) $(IOMMU_SRC)
-DMA_SRC := tests/host/test_dma.c core/io/dma.c core/io/dma_faults.c core/io/dma_tell.c
+DMA_SRC := tests/host/test_dma.c core/io/dma.c core/io/dma_faults.c core/io/dma_log.c
 $(DMA_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_READS
 
 # How long a VM waits for its devices.
@@ -258,7 +258,8 @@ $(HOST_SRC_samples:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 # Harts that are threads, under ThreadSanitizer: what one hands to another must be in order.
 THREADS_SRC := $(addprefix tests/host/,test_threads.c threads.c) core/log.c core/lib/printf.c \
-	core/dispatch/serve_requests.c $(addprefix core/vcpu/,exit_record.c vcpu_requests.c vm_command.c) \
+	core/dispatch/serve_requests.c \
+	$(addprefix core/vcpu/,exit_record.c vcpu_requests.c vm_command.c) \
 	$(addprefix core/watch/,observe_request.c trace.c) \
 	core/vsbi/vsbi_hsm.c vpmu/bits.c
 THREADS_CFLAGS = $(filter-out -fsanitize=%,$(HOST_CFLAGS)) -fsanitize=thread -Wno-tsan \

@@ -74,8 +74,8 @@ static void back(uint32_t tally_code)
 {
 	if (switches)
 		world_switch();
-	fake_hart_fw_event(VCPU_ID, TALLY_EVENT_REFUSALS, vcpu.fw.refusals - refusals_seen);
-	refusals_seen = vcpu.fw.refusals;
+	fake_hart_fw_event(VCPU_ID, TALLY_EVENT_REFUSALS, vcpu.stats.refusals - refusals_seen);
+	refusals_seen = vcpu.stats.refusals;
 	if (fake_trace.raises != raises_seen)
 		host_csrs[CSR_VSIP] |= BIT(IRQ_LCOFI);
 	fake_hart_fw_event(VCPU_ID, TALLY_EVENT_LCOFI_INJECTED, fake_trace.raises - raises_seen);
@@ -245,7 +245,7 @@ void sched_wait(struct vcpu *self)
 	pass(host_csrs[CSR_VSTIMECMP] * INSNS_PER_TICK - now);
 }
 
-void vcpu_fw_seen(struct vcpu *self, uint32_t code)
+void vcpu_fw_count(struct vcpu *self, uint32_t code)
 {
 	(void)self;
 	fake_hart_fw_event(VCPU_ID, code, 1);
@@ -402,7 +402,7 @@ void hart_reset(const struct hart_config *config)
 	memset(&home, 0, sizeof(home));
 	vm_config = (struct vm_config){.n_vcpus = 1, .console = true, .pmu = true};
 	make_policy(config);
-	home.pcpu.vs_has.sstc = true;
+	home.pcpu.vs_features.sstc = true;
 	host_csrs[CSR_VSTIMECMP] = ~0UL;
 	now = raises_seen = refusals_seen = 0;
 	switches = config->switches;

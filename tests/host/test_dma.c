@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "core/hart/looks.h"
+#include "core/hart/external_poll.h"
 #include "core/vcpu/vcpu_requests.h"
 #include "core/hart/platform.h"
 #include "core/io/dma_parts.h"
@@ -93,14 +93,14 @@ void log_line(const char *format, ...)
 	strcat(strcat(all_lines, last_line), "\n");
 }
 
-void external_aim(const struct irqchip_source *source, uint32_t from, uint32_t to)
+void external_set_affinity(const struct irqchip_source *source, uint32_t from, uint32_t to)
 {
 	assert_int_equal(source->number, WIRE);
 	assert_true(from == IRQCHIP_NOWHERE || from == place);
 	place = to;
 }
 
-void external_look_at(enum external_what what, uint64_t time)
+void external_poll_at(enum external_kind what, uint64_t time)
 {
 	assert_int_equal(what, EXTERNAL_DMA);
 	looks[here] = time;
@@ -115,8 +115,8 @@ bool irqchip_use(struct irqchip *chip, struct irqchip_source *source, uint32_t n
 	return true;
 }
 
-void irqchip_listen(const struct irqchip *chip, const struct irqchip_source *source, bool on,
-                    bool before)
+void irqchip_set_enabled(const struct irqchip *chip, const struct irqchip_source *source, bool on,
+                         bool before)
 {
 	(void)chip, (void)source;
 	assert_true(on && !before);
@@ -137,7 +137,7 @@ void irqchip_complete(const struct irqchip *chip, const struct irqchip_source *s
 	held = false;
 }
 
-void sched_works_for(struct vcpu *vcpu)
+void sched_account_stay_to(struct vcpu *vcpu)
 {
 	assert_ptr_equal(vcpu->home, this_pcpu());
 	assert_true(!payer || payer == vcpu->vm);
@@ -160,7 +160,7 @@ void vm_end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *f
 	ended++;
 }
 
-bool pci_mute(uint32_t device_id, uint64_t life)
+bool pci_block_function(uint32_t device_id, uint64_t life)
 {
 	(void)device_id;
 	mutes++;
@@ -224,11 +224,11 @@ static void stay(uint32_t hart, struct vm *vm, bool wire)
 	payer = NULL;
 	lines_of_stay = 0;
 	if (vm)
-		dma_asked(vm);
+		dma_serve_request(vm);
 	else if (wire)
-		assert_true(dma_came(WIRE));
+		assert_true(dma_handle_irq(WIRE));
 	else
-		dma_look();
+		dma_poll();
 	after(taken);
 }
 
@@ -299,7 +299,7 @@ static void make(bool wire, uint32_t functions)
 	              .n_ranges = 1,
 	              .ranges = {{.length = 0x10000}},
 	              .last_id = 0xffff,
-	              .nobodys_id = 0x10000},
+	              .unused_id = 0x10000},
 	};
 	n_vms = VMS;
 	n_recorded = lines = ended = mutes = 0;
@@ -316,7 +316,7 @@ static void make(bool wire, uint32_t functions)
 	here = 0;
 	memset(&dma, 0, sizeof(dma));
 	dma_init(alloc);
-	assert_null(dma_refused());
+	assert_null(dma_refusal());
 	for (uint32_t i = 0; i < VMS; i++) {
 		configs[i] = (struct vm_config){0};
 		snprintf(configs[i].name, sizeof(configs[i].name), "vm%u", i);
@@ -513,11 +513,11 @@ static void rest_at_the_end(void **state)
 	assert_int_equal(lines, 1);
 	fault(id_of(1, 0));
 	here = 1;
-	assert_true(dma_tell_rest(&vms[1]));
+	assert_true(dma_log_remaining(&vms[1]));
 	assert_int_equal(lines, 2);
 	assert_true(strstr(last_line, "; 4 before it"));
-	assert_false(dma_tell_rest(&vms[1]));
-	assert_false(dma_tell_rest(&vms[0]));
+	assert_false(dma_log_remaining(&vms[1]));
+	assert_false(dma_log_remaining(&vms[0]));
 	assert_int_equal(lines, 2);
 	settle();
 	all_are_served();
@@ -576,7 +576,7 @@ static bool is_tried(void)
 {
 	memset(&dma, 0, sizeof(dma));
 	dma_init(alloc);
-	assert_null(dma_refused());
+	assert_null(dma_refusal());
 	dma_report();
 	return strstr(last_line, ": translates as it must");
 }
@@ -587,22 +587,22 @@ static void trial(void **state)
 	(void)state;
 	make(true, 1);
 	assert_true(is_tried());
-	platform.iommu.nobodys_id = 0;
+	platform.iommu.unused_id = 0;
 	assert_false(is_tried());
 	/* The directory has no room for it, and for the others. */
 	platform.iommu.last_id = 0x7fff;
-	platform.iommu.nobodys_id = 0x8000;
+	platform.iommu.unused_id = 0x8000;
 	assert_true(is_tried());
 	fake_iommu.most_levels = 2;
 	assert_false(is_tried());
 	/* What it does is found out with that id only. */
 	fake_iommu.most_levels = 0;
 	fake_iommu.translates_all = true;
-	platform.iommu.nobodys_id = 0;
+	platform.iommu.unused_id = 0;
 	assert_false(is_tried());
-	platform.iommu.nobodys_id = 0x8000;
+	platform.iommu.unused_id = 0x8000;
 	dma_init(alloc);
-	assert_string_equal(dma_refused(), "it does not translate an address as its table says");
+	assert_string_equal(dma_refusal(), "it does not translate an address as its table says");
 }
 
 int main(void)

@@ -87,7 +87,7 @@ static int boot(void **state)
 
 static void assert_hides(bool hides)
 {
-	assert_int_equal(hpm_hides_flags(&hpm), hides);
+	assert_int_equal(hpm_probe_flags_hidden(&hpm), hides);
 	assert_int_equal(host_csrs[CSR_HCOUNTEREN], OPEN);
 }
 
@@ -152,7 +152,7 @@ static void test_firmwares(void **state)
 		boot(state);
 		opensbi_start_sets_flags(i & 1);
 		opensbi_far_starts_lose(i & 2 ? OPENSBI_LOSES_ONCE : OPENSBI_LOSES_NOTHING);
-		assert_null(hpm_try_flags(&hpm, HCTR, PATIENCE));
+		assert_null(hpm_probe_flag_starts(&hpm, HCTR, PATIENCE));
 		assert_int_equal(hpm.start_sets_flag, i & 1);
 		assert_int_equal(hpm.far_loses, !!(i & 2));
 		assert_left_well();
@@ -164,7 +164,7 @@ static void test_without_cure(void **state)
 {
 	(void)state;
 	opensbi_far_starts_lose(OPENSBI_LOSES_ALL);
-	assert_string_equal(hpm_try_flags(&hpm, HCTR, PATIENCE),
+	assert_string_equal(hpm_probe_flag_starts(&hpm, HCTR, PATIENCE),
 	                    "an overflow that a start far from the wrap loses");
 	assert_true(hpm.far_loses);
 	assert_int_equal(host_csrs[CSR_SIP], 0);

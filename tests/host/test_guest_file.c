@@ -59,16 +59,16 @@ void sched_wake_if_interrupted(struct vcpu *vcpu)
 
 void pcpu_account_to(struct pcpu *pcpu, struct vcpu *vcpu, enum vcpu_exit why)
 {
-	if (pcpu->stay_of != vcpu) {
-		pcpu->stay_of->ctx.hs_insns[pcpu->stay_why] +=
+	if (pcpu->stay_vcpu != vcpu) {
+		pcpu->stay_vcpu->ctx.hs_insns[pcpu->stay_cause] +=
 		    host_csrs[CSR_TIME] - pcpu->stay_start;
 		pcpu->stay_start = host_csrs[CSR_TIME];
 	}
-	pcpu->stay_of = vcpu;
-	pcpu->stay_why = why;
+	pcpu->stay_vcpu = vcpu;
+	pcpu->stay_cause = why;
 }
 
-bool pcpu_begins_late(struct pcpu *pcpu)
+bool pcpu_may_begin_late(struct pcpu *pcpu)
 {
 	(void)pcpu;
 	return false;
@@ -130,7 +130,7 @@ static int begin(void **state)
 		this_pcpu()->vcpu_of_file[i] = &vcpus[i];
 	}
 	this_pcpu()->current = &vcpus[0];
-	this_pcpu()->stay_of = &vcpus[0];
+	this_pcpu()->stay_vcpu = &vcpus[0];
 	this_pcpu()->stay_start = START;
 	host_csrs[CSR_TIME] = START;
 	return 0;
@@ -139,7 +139,7 @@ static int begin(void **state)
 /* At the end of the exit. */
 static void end(void)
 {
-	if (vcpus[0].fw.steal_since)
+	if (vcpus[0].stats.steal_since)
 		sched_end_steal(this_pcpu(), &vcpus[0], host_csrs[CSR_TIME]);
 	pcpu_account_to(this_pcpu(), &vcpus[0], EXIT_IRQ);
 }
@@ -158,7 +158,7 @@ static void each_has_paid(uint64_t mask)
 	assert_int_equal(woken, mask);
 	assert_int_equal(atomic_load(&guests[0].debt_ticks), 0);
 	assert_int_equal(vcpus[0].ctx.hs_insns[EXIT_IRQ], 0);
-	assert_int_equal(vcpus[0].fw.steal_ticks, all);
+	assert_int_equal(vcpus[0].stats.steal_ticks, all);
 	assert_int_equal(this_pcpu()->slice_end, all);
 }
 
@@ -169,7 +169,7 @@ static void files(void **state)
 		(void)begin(NULL);
 		host_csrs[CSR_HGEIP] = ~0UL;
 		host_csrs[CSR_HGEIE] = mask;
-		guest_file_came();
+		guest_file_handle_irq();
 		assert_int_equal(host_csrs[CSR_HGEIE], 0);
 		end();
 		each_has_paid(mask);
@@ -183,7 +183,7 @@ static void requests(void **state)
 	for (uint64_t mask = 2; mask < BIT(VMS); mask += 2) {
 		(void)begin(NULL);
 		atomic_store(&this_pcpu()->notified, mask);
-		sched_ipi_came();
+		sched_handle_ipi();
 		sched_serve_notified();
 		end();
 		each_has_paid(mask);

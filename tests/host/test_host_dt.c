@@ -61,7 +61,7 @@ bool seed_take(const void *host, size_t size)
 
 /* The firmware starts no hart. Each that was asked for, with its number one more, is two digits. */
 static uint64_t asked;
-void boot_instead(uint64_t hartid, void *dtb)
+void boot_on_other_hart(uint64_t hartid, void *dtb)
 {
 	assert_ptr_equal(dtb, board);
 	asked = asked * 100 + hartid + 1;

@@ -178,7 +178,7 @@ static void a_firmware_without_raw_events(void **state)
 	assert_false(hpm.table_raw);
 	assert_int_equal(hpm_event_hctrs(&hpm, RAW_V1, GROUP_BITS(1) | 5, 0), 0);
 	hpm.delegated = true;
-	hpm.without_m = ~0UL;
+	hpm.minh_hctrs = ~0UL;
 	assert_int_equal(hpm_event_hctrs(&hpm, RAW_V1, GROUP_BITS(1) | 5, 0), 0);
 }
 
@@ -232,21 +232,21 @@ static void raw_events_by_hs(void **state)
 	hpm_table_check(&hpm);
 	hpm.delegated = true;
 	assert_int_equal(hpm_event_hctrs(&hpm, RAW_V2, 1, 0), 0);
-	hpm.without_m = hpm_table_configure(&hpm, COMBINING_COUNTERS & ~BIT(4));
-	assert_int_equal(hpm.without_m, COMBINING_COUNTERS & ~BIT(4));
+	hpm.minh_hctrs = hpm_table_configure(&hpm, COMBINING_COUNTERS & ~BIT(4));
+	assert_int_equal(hpm.minh_hctrs, COMBINING_COUNTERS & ~BIT(4));
 	assert_int_equal(hpm_event_hctrs(&hpm, RAW_V2, 1, 0), FRONTEND & ~BIT(4));
 	assert_int_equal(hpm_event_hctrs(&hpm, RAW_V2, 0x37, 0), 0);
 	for (uint32_t i = 0; i < RANDOM; i++) {
 		uint32_t group = below(&c, 4);
 		struct hw_event config = {i % 2 ? RAW_V1 : RAW_V2, below(&c, 4), GROUP_BITS(group)};
-		uint32_t hctr = any_of(&c, raws[group].counters & hpm.without_m);
+		uint32_t hctr = any_of(&c, raws[group].counters & hpm.minh_hctrs);
 
 		for (uint32_t k = 0; k < 4; k++)
 			config.event_data |= (uint64_t)(1 + below(&c, 20)) << (10 * k);
 		for (uint32_t k = 0; k < 3; k++)
 			config.event_data |= (uint64_t)operators[below(&c, 4)] << (40 + 5 * k);
 		assert_int_equal(hpm_event_hctrs(&hpm, config.event_idx, config.event_data, 0),
-		                 raws[group].counters & hpm.without_m);
+		                 raws[group].counters & hpm.minh_hctrs);
 		assert_true(hpm_reprogram(&hpm, hctr, &config));
 		assert_int_equal(combining_event(hctr),
 		                 config.event_data | MHPMEVENT_OF | MHPMEVENT_MINH |
@@ -271,7 +271,7 @@ static void raw_events_that_never_count(void **state)
 	for (uint32_t i = 0; i < ARRAY_SIZE(own); i++)
 		assert_int_equal(hpm_event_hctrs(&hpm, RAW_V2, own[i], 0), 0);
 	hpm.delegated = true;
-	hpm.without_m = ~0UL;
+	hpm.minh_hctrs = ~0UL;
 	hpm.events[0].hctrs = BIT(3);
 	assert_int_equal(hpm_event_hctrs(&hpm, RAW_V2, 3, 0), FRONTEND);
 	hpm.events[0].selector = 2;
@@ -284,7 +284,7 @@ static void delegated_without_a_table(void **state)
 	(void)state;
 	hpm.table = NULL;
 	hpm.delegated = true;
-	hpm.without_m = ~0UL;
+	hpm.minh_hctrs = ~0UL;
 	assert_int_equal(hpm_event_hctrs(&hpm, RAW_V2, GROUP_BITS(1) | 5, 0), 0);
 }
 

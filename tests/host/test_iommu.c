@@ -471,7 +471,7 @@ static void test_fault_queue(void **state)
 		for (uint32_t n = 0; n < 100; n++)
 			fake_iommu_access(n, GPA + n, n % 2, &to);
 		assert_true(fake_iommu.interrupts);
-		iommu_faults_seen(&iommu);
+		iommu_ack_faults(&iommu);
 		assert_false(fake_iommu.interrupts);
 		for (uint32_t n = 0; n < 100; n++) {
 			assert_true(iommu_next_fault(&iommu, &fault));
@@ -480,7 +480,7 @@ static void test_fault_queue(void **state)
 			assert_true(fault.address == GPA + n);
 		}
 		assert_false(iommu_has_fault(&iommu));
-		assert_int_equal(iommu_lost_faults(&iommu), IOMMU_LOST_NONE);
+		assert_int_equal(iommu_take_lost(&iommu), IOMMU_LOST_NONE);
 	}
 }
 
@@ -500,12 +500,12 @@ static void test_fault_overflow(void **state)
 	assert_int_equal(n, 127);
 	/* The interrupt comes back while the records that were lost are not known. */
 	assert_true(fake_iommu.interrupts);
-	iommu_faults_seen(&iommu);
+	iommu_ack_faults(&iommu);
 	assert_true(fake_iommu.interrupts);
-	assert_int_equal(iommu_lost_faults(&iommu), IOMMU_LOST_OVERFLOW);
-	iommu_faults_seen(&iommu);
+	assert_int_equal(iommu_take_lost(&iommu), IOMMU_LOST_OVERFLOW);
+	iommu_ack_faults(&iommu);
 	assert_false(fake_iommu.interrupts);
-	assert_int_equal(iommu_lost_faults(&iommu), IOMMU_LOST_NONE);
+	assert_int_equal(iommu_take_lost(&iommu), IOMMU_LOST_NONE);
 	fake_iommu_access(ID, GPA, true, &to);
 	assert_true(iommu_next_fault(&iommu, &fault));
 	assert_int_equal(fault.device, ID);

@@ -131,11 +131,11 @@ static void lives(void **state)
 	assert_int_equal(functions_access(vm, page, false, 0, 4), 0x10441af4);
 	assert_int_equal(m->words[1] & 0xffff, 6);
 	/* Muted, by the number that the IOMMU has for it; not for what it did in a life before. */
-	assert_false(pci_mute(0x08, 6));
+	assert_false(pci_block_function(0x08, 6));
 	assert_int_equal(m->words[1] & 0xffff, 6);
-	assert_true(pci_mute(0x08, 7));
+	assert_true(pci_block_function(0x08, 7));
 	assert_int_equal(m->words[1] & 0xffff, 2);
-	assert_false(pci_mute(0x10, 7));
+	assert_false(pci_block_function(0x10, 7));
 
 	m->status = 15;
 	plain->busy = true;
@@ -174,7 +174,7 @@ static void lives(void **state)
 	functions_begin(vm);
 	assert_int_equal(functions_access(vm, page + PCI_COMMAND, false, 0, 2), 0);
 	functions_access(vm, page + PCI_COMMAND, true, 6, 2);
-	assert_false(pci_mute(0x08, 7));
+	assert_false(pci_block_function(0x08, 7));
 	assert_int_equal(m->words[1] & 0xffff, 6);
 }
 

@@ -46,16 +46,16 @@ static void who_is_not_resident_is_told_in_its_turn(void **state)
 	requests_init(&r);
 	requests_disable(&r);
 	assert_false(requests_make(&r, REQ_IPI | REQ_FENCES | REQ_DEVICES | REQ_STOP));
-	assert_false(requests_awaited(&r, REQ_FENCES));
+	assert_false(requests_are_pending(&r, REQ_FENCES));
 	for (uint64_t what = 1; what <= REQ_ALL; what <<= 1) {
 		if (what & REQ_AT_ONCE)
 			assert_true(requests_make(&r, what));
 	}
 	/* Its time slice: it sees all pending requests. */
 	assert_int_equal(requests_enable(&r, REQ_ALL), REQ_ALL & ~REQ_START);
-	assert_true(requests_awaited(&r, REQ_FENCE_I));
+	assert_true(requests_are_pending(&r, REQ_FENCE_I));
 	assert_int_equal(requests_take(&r, REQ_FENCES), REQ_FENCES);
-	assert_false(requests_awaited(&r, REQ_FENCE_I));
+	assert_false(requests_are_pending(&r, REQ_FENCE_I));
 }
 
 /* A blocked vcpu enables IPIs, and another one sends an IPI: two steps each, in all six orders. */
@@ -95,9 +95,9 @@ static void all_that_come_are_counted(void **state)
 		(void)requests_make(&r, REQ_VVMA);
 	}
 	assert_int_equal(requests_take(&r, REQ_ALL), REQ_VVMA);
-	assert_int_equal(requests_got(&r, REQ_GOT_VVMA), 300);
-	assert_int_equal(requests_got(&r, REQ_GOT_VVMA), 0);
-	assert_int_equal(requests_got(&r, REQ_GOT_VVMA_ASID), 0);
+	assert_int_equal(requests_take_count(&r, REQ_GOT_VVMA), 300);
+	assert_int_equal(requests_take_count(&r, REQ_GOT_VVMA), 0);
+	assert_int_equal(requests_take_count(&r, REQ_GOT_VVMA_ASID), 0);
 }
 
 int main(void)

@@ -97,7 +97,7 @@ static void sample(void)
 	host_csrs[CSR_VSATP] = chance(&luck);
 	host_csrs[CSR_SSTATUS] = below(&luck, 2) ? SSTATUS_SPP : 0;
 	host_csrs[CSR_VSSTATUS] = below(&luck, 2) ? SSTATUS_SIE : 0;
-	assert_int_equal(vcpu_sampled(&vcpu, 2, 1000, 2), 1000);
+	assert_int_equal(vcpu_sample(&vcpu, 2, 1000, 2), 1000);
 	if (observer->lost != lost) {
 		/* There was no room for the longest that it might have been. */
 		assert_true(noted - taken + SAMPLE_WORDS + depth + SAMPLE_RING_SPARE >
@@ -193,7 +193,7 @@ static void test_same_callers(void **state)
 
 		host_csrs[CSR_SEPC] = 1000 + i;
 		observer->event.depth = (uint16_t)depths[i];
-		(void)vcpu_sampled(&vcpu, 2, 1000, 0);
+		(void)vcpu_sample(&vcpu, 2, 1000, 0);
 		assert_int_equal(samples_take(0, samples_noted(0), words, SAMPLE_WORDS + 64),
 		                 SAMPLE_WORDS + n);
 		assert_int_equal(words[0] >> 24 & SAMPLE_CUT, depths[i] > 50 ? SAMPLE_CUT : 0);
@@ -216,7 +216,7 @@ static uint64_t settled(uint64_t timebase, uint64_t hz, uint64_t events)
 	double time = 1;
 
 	host_csrs[CSR_TIME] = 1;
-	vcpu.fw.cpu_ticks = -1;
+	vcpu.stats.cpu_ticks = -1;
 	observer->event.depth = 0;
 	observer->every = timebase / hz;
 	observer->sampled_at = 0;
@@ -224,7 +224,7 @@ static uint64_t settled(uint64_t timebase, uint64_t hz, uint64_t events)
 		time += (double)period * (double)timebase / (double)events;
 		host_csrs[CSR_TIME] = (uint64_t)time;
 		before = period;
-		period = vcpu_sampled(&vcpu, 2, period, 0);
+		period = vcpu_sample(&vcpu, 2, period, 0);
 		assert_true(period <= 16 * before && period >= OBSERVE_LEAST_PERIOD);
 	}
 	return period;
@@ -257,18 +257,18 @@ static void test_rates(void **state)
 static void test_late(void **state)
 {
 	(void)state;
-	vcpu.fw.cpu_ticks = -1;
+	vcpu.stats.cpu_ticks = -1;
 	observer->every = 10000;
 	/* Four periods of 100 in a tenth of the time, and the most that the next one may have. */
 	host_csrs[CSR_TIME] = 1 + 1000;
-	assert_int_equal(vcpu_sampled(&vcpu, 2, 100, 3), 1600);
+	assert_int_equal(vcpu_sample(&vcpu, 2, 100, 3), 1600);
 	/* In half of it. */
 	host_csrs[CSR_TIME] += 5000;
-	assert_in_range(vcpu_sampled(&vcpu, 2, 100, 3), 799, 800);
+	assert_in_range(vcpu_sample(&vcpu, 2, 100, 3), 799, 800);
 	/* In twice that. */
 	host_csrs[CSR_TIME] += 20000;
-	assert_in_range(vcpu_sampled(&vcpu, 2, 1000, 3), 1999, 2000);
-	assert_in_range(vcpu_sampled(&vcpu, 2, 1UL << 40, 1UL << 20), 100, 1UL << 40);
+	assert_in_range(vcpu_sample(&vcpu, 2, 1000, 3), 1999, 2000);
+	assert_in_range(vcpu_sample(&vcpu, 2, 1UL << 40, 1UL << 20), 100, 1UL << 40);
 	assert_int_equal(observer->late, 9 + (1UL << 20));
 }
 

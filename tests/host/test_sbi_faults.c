@@ -71,19 +71,19 @@ void vcpu_set_vtw(struct vcpu *vcpu, bool trap)
 	(void)vcpu, (void)trap;
 }
 
-void vcpu_observer_taken(struct vcpu *vcpu, uint32_t n, uint64_t value)
+void vcpu_observer_lost(struct vcpu *vcpu, uint32_t n, uint64_t value)
 {
 	(void)vcpu, (void)n, (void)value;
 }
 
-uint64_t vcpu_sampled(struct vcpu *vcpu, uint32_t n, uint64_t period, uint64_t missed)
+uint64_t vcpu_sample(struct vcpu *vcpu, uint32_t n, uint64_t period, uint64_t missed)
 {
 	(void)vcpu, (void)n, (void)period, (void)missed;
 	abort();
 }
 
 /* No vcpu here reads the hart's OF bits. */
-void hart_flags_raised(struct vcpu *vcpu)
+void hart_flags_handle_overflow(struct vcpu *vcpu)
 {
 	(void)vcpu;
 	abort();
@@ -450,7 +450,7 @@ static void begin(void)
 	*hpm = (struct hpm){.hctrs = 0x7fff8, .fixed = 5, .width = 64, .lcofi = true};
 	memcpy(hpm->events, events, sizeof(events));
 	hpm->n_events = ARRAY_SIZE(events);
-	home.pcpu.counts_a_tick = 1;
+	home.pcpu.cycles_per_tick = 1;
 	for (uint32_t i = 0; i < 2; i++) {
 		vcpus[i].home = &home.pcpu;
 		guests[i].vcpu = &vcpus[i];

@@ -45,13 +45,13 @@ void host_fence(void)
 {
 }
 
-bool hpm_lcofi_comes(uint64_t patience)
+bool hpm_wait_for_lcofi(uint64_t patience)
 {
 	(void)patience;
 	return false;
 }
 
-const char *hpm_try_flags(struct hpm *h, uint32_t hctr, uint64_t patience)
+const char *hpm_probe_flag_starts(struct hpm *h, uint32_t hctr, uint64_t patience)
 {
 	(void)h;
 	(void)hctr;
@@ -67,7 +67,7 @@ bool hpm_fixed_take(struct hpm *h, uint32_t hctr, const struct hw_event *config)
 	return false;
 }
 
-void hpm_exact_alone(struct hpm *h, uint32_t hctr)
+void hpm_exact_check_vs(struct hpm *h, uint32_t hctr)
 {
 	(void)h;
 	(void)hctr;

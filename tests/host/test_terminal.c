@@ -11,7 +11,7 @@
 
 #include "arch/riscv/devices/uart.h"
 #include "core/console/port.h"
-#include "core/hart/looks.h"
+#include "core/hart/external_poll.h"
 #include "core/hart/pcpu.h"
 #include "core/hart/platform.h"
 #include "core/io/external.h"
@@ -122,13 +122,13 @@ bool external_hears(void)
 
 static void (*serve_console)(void);
 
-void external_look_at(enum external_what what, uint64_t time)
+void external_poll_at(enum external_kind what, uint64_t time)
 {
 	(void)what;
-	hart.pcpu.external_at = time;
+	hart.pcpu.next_poll = time;
 }
 
-void external_listen(void (*serve)(void))
+void external_route_uart_irq(void (*serve)(void))
 {
 	serve_console = serve;
 }
@@ -159,11 +159,11 @@ static void interrupts(uint64_t until)
 {
 	for (unsigned int i = 0; host_csrs[CSR_TIME] < until; i++) {
 		assert_true(i < 10000);
-		assert_true(listening == (hart.pcpu.external_at == NEVER));
+		assert_true(listening == (hart.pcpu.next_poll == NEVER));
 		if (listening && !typed)
 			break;
 		if (!listening)
-			host_csrs[CSR_TIME] = hart.pcpu.external_at;
+			host_csrs[CSR_TIME] = hart.pcpu.next_poll;
 		if (host_csrs[CSR_TIME] < until)
 			serve_console();
 	}
@@ -250,7 +250,7 @@ static void one_command_at_a_time(void **state)
 		assert_int_equal(lines, left - 1);
 		assert_int_equal(typed, TYPED);
 		assert_false(listening);
-		host_csrs[CSR_TIME] = hart.pcpu.external_at;
+		host_csrs[CSR_TIME] = hart.pcpu.next_poll;
 	}
 	serve_console();
 	assert_int_equal(typed, 0);
@@ -270,7 +270,7 @@ static void long_lines(void **state)
 			serve_console();
 			assert_int_equal(lines, left - 1);
 			assert_false(listening);
-			host_csrs[CSR_TIME] = hart.pcpu.external_at;
+			host_csrs[CSR_TIME] = hart.pcpu.next_poll;
 		}
 	}
 	serve_console();

@@ -101,8 +101,8 @@ static void *asks(void *unused)
 		observe_post(OBSERVE_BEGIN, 1);
 		while (atomic_load(&observe_request.vcpus))
 			;
-		assert_int_equal(vcpus[0].observers.told[0].number, i);
-		assert_int_equal(vcpus[0].observers.told[0].value, 3 * i);
+		assert_int_equal(vcpus[0].observers.copies[0].number, i);
+		assert_int_equal(vcpus[0].observers.copies[0].value, 3 * i);
 	}
 	return NULL;
 }
@@ -263,8 +263,8 @@ static void *takes_turns(void *unused)
 {
 	(void)unused;
 	for (unsigned int i = 0; i < TURNS; i++) {
-		vcpu_fw_resident_from(&vcpus[0].fw, atomic_fetch_add(&threads_clock, 1) + 1);
-		vcpu_fw_resident_until(&vcpus[0].fw, atomic_fetch_add(&threads_clock, 1) + 1);
+		vcpu_cpu_time_start(&vcpus[0].stats, atomic_fetch_add(&threads_clock, 1) + 1);
+		vcpu_cpu_time_stop(&vcpus[0].stats, atomic_fetch_add(&threads_clock, 1) + 1);
 	}
 	atomic_store(&done, true);
 	return NULL;
@@ -281,12 +281,12 @@ static void time_on_a_hart(void **state)
 	atomic_store(&threads_clock, 1);
 	pthread_create(&home, NULL, takes_turns, NULL);
 	do {
-		ticks = vcpu_fw_cpu(&vcpus[0].fw, &now);
+		ticks = vcpu_cpu_time(&vcpus[0].stats, &now);
 		assert_true(ticks >= before && ticks <= now);
 		before = ticks;
 	} while (!atomic_load(&done));
 	pthread_join(home, NULL);
-	assert_int_equal(vcpu_fw_cpu(&vcpus[0].fw, &now), TURNS);
+	assert_int_equal(vcpu_cpu_time(&vcpus[0].stats, &now), TURNS);
 }
 
 static int setup(void **state)

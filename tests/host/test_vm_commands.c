@@ -24,7 +24,7 @@
 #include "core/io/wired.h"
 #include "core/life/heart.h"
 #include "core/life/vm_load.h"
-#include "core/life/vm_tell.h"
+#include "core/life/vm_log.h"
 #include "core/log.h"
 #include "core/panic.h"
 #include "core/sched/sched.h"
@@ -67,13 +67,13 @@ void vcpu_request(struct vcpu *vcpu, uint64_t what)
 	(void)requests_make(&vcpu->requests, what);
 }
 
-void sched_work(struct vcpu *vcpu)
+void sched_start_life_work(struct vcpu *vcpu)
 {
 	(void)vcpu;
 	working = true;
 }
 
-bool sched_works(const struct vcpu *vcpu)
+bool sched_has_life_work(const struct vcpu *vcpu)
 {
 	(void)vcpu;
 	return working;
@@ -101,27 +101,27 @@ void terminal_vm_ended(uint32_t index, bool ended)
 	shown_ended = ended;
 }
 
-void vm_tell_exits(const struct vcpu *vcpu)
+void vm_log_exits(const struct vcpu *vcpu)
 {
 	(void)vcpu;
 }
 
-void vm_tell_end(const struct vm *of)
+void vm_log_end(const struct vm *of)
 {
 	(void)of;
 }
 
-void vm_tell_registers(const struct vm *of, uint32_t n)
+void vm_log_registers(const struct vm *of, uint32_t n)
 {
 	(void)of, (void)n;
 }
 
-void vm_tell_windows(const struct vcpu *vcpu)
+void vm_log_windows(const struct vcpu *vcpu)
 {
 	(void)vcpu;
 }
 
-void vm_tell_budget(const struct vcpu *vcpu)
+void vm_log_budget(const struct vcpu *vcpu)
 {
 	(void)vcpu;
 }
@@ -217,7 +217,7 @@ bool dma_may_begin(const struct vm *of)
 	return of;
 }
 
-bool dma_tell_rest(struct vm *of)
+bool dma_log_remaining(struct vm *of)
 {
 	return !of;
 }
@@ -249,7 +249,7 @@ static bool step(void)
 		if (requests & REQ_LIFE)
 			vm_life_serve(&vm);
 		if (requests & REQ_STOP)
-			vm_vcpu_gone(&vcpus[i]);
+			vm_vcpu_stopped(&vcpus[i]);
 		if (requests)
 			return true;
 	}
@@ -420,13 +420,13 @@ static void never_started(void **state)
 	assert_true(vm.life.off_for_good);
 	assert_true(step());
 	assert_int_equal(atomic_load(&vm.state), VM_CLEARING);
-	assert_int_equal(vm_ask(&vm, VM_COMMAND_START), VM_ANSWER_BETWEEN);
+	assert_int_equal(vm_try_command(&vm, VM_COMMAND_START), VM_ANSWER_BUSY);
 	settle();
 	assert_int_equal(atomic_load(&vm.state), VM_OFF);
 	assert_int_equal(vm.life.number, 0);
 	assert_true(vm.life.off_for_good);
-	assert_int_equal(vm_ask(&vm, VM_COMMAND_STOP), VM_ANSWER_ALREADY);
-	assert_int_equal(vm_ask(&vm, VM_COMMAND_START), VM_ANSWER_TAKEN);
+	assert_int_equal(vm_try_command(&vm, VM_COMMAND_STOP), VM_ANSWER_ALREADY);
+	assert_int_equal(vm_try_command(&vm, VM_COMMAND_START), VM_ANSWER_TAKEN);
 	settle();
 	assert_int_equal(atomic_load(&vm.state), VM_RUNNING);
 	assert_false(vm.life.off_for_good);
@@ -453,7 +453,7 @@ static void never_starts(void **state)
 	assert_int_equal(atomic_load(&vm.state), VM_OFF);
 	assert_true(shown_ended);
 	assert_true(vm.life.off_for_good);
-	assert_int_equal(vm_ask(&vm, VM_COMMAND_START), VM_ANSWER_NEVER);
+	assert_int_equal(vm_try_command(&vm, VM_COMMAND_START), VM_ANSWER_NEVER);
 }
 
 /* The operator's command reaches the lead hart while another hart logs that the VM has ended. */
@@ -479,7 +479,7 @@ static void a_command_while_the_end_is_logged(void **state)
 
 static void prints(const char *text)
 {
-	last_words_printed(&vm, text, strlen(text));
+	last_words_add_output(&vm, text, strlen(text));
 }
 
 /* Of the text of the last crash, which is all here. */
@@ -533,7 +533,7 @@ static void last_words(void **state)
 	assert_true(last_words_same(&vm, seen));
 	assert_string_equal(kept(), "second");
 	prints("fourth");
-	vm_silent(&vm);
+	vm_heartbeat_missed(&vm);
 	settle();
 	assert_false(last_words_same(&vm, seen));
 	assert_int_equal(last_words_state(&vm), 4);
@@ -550,33 +550,33 @@ static void asked_by_another_vm(void **state)
 
 	(void)state;
 	boot();
-	assert_int_equal(vm_ask(&vm, VM_COMMAND_START), VM_ANSWER_ALREADY);
+	assert_int_equal(vm_try_command(&vm, VM_COMMAND_START), VM_ANSWER_ALREADY);
 	assert_false(step());
-	assert_int_equal(vm_ask(&vm, VM_COMMAND_STOP), VM_ANSWER_TAKEN);
+	assert_int_equal(vm_try_command(&vm, VM_COMMAND_STOP), VM_ANSWER_TAKEN);
 	do {
 		uint64_t pending = atomic_load(&vcpus[0].requests.pending);
 
 		for (unsigned int i = 0; i < 3; i++)
-			assert_int_equal(vm_ask(&vm, all[i]), VM_ANSWER_BETWEEN);
+			assert_int_equal(vm_try_command(&vm, all[i]), VM_ANSWER_BUSY);
 		assert_int_equal(atomic_load(&vcpus[0].requests.pending), pending);
 		(void)step();
 	} while (atomic_load(&vm.state) != VM_OFF);
 	settle();
-	assert_int_equal(vm_ask(&vm, VM_COMMAND_STOP), VM_ANSWER_ALREADY);
+	assert_int_equal(vm_try_command(&vm, VM_COMMAND_STOP), VM_ANSWER_ALREADY);
 	assert_false(step());
 	for (unsigned int i = 0; i < 3; i += 2) {
-		assert_int_equal(vm_ask(&vm, all[i]), VM_ANSWER_TAKEN);
+		assert_int_equal(vm_try_command(&vm, all[i]), VM_ANSWER_TAKEN);
 		settle();
 		assert_int_equal(atomic_load(&vm.state), VM_RUNNING);
 		vm_stop(&vm);
 		settle();
 	}
 	not_quiet = true;
-	assert_int_equal(vm_ask(&vm, VM_COMMAND_RESTART), VM_ANSWER_TAKEN);
+	assert_int_equal(vm_try_command(&vm, VM_COMMAND_RESTART), VM_ANSWER_TAKEN);
 	settle();
-	assert_int_equal(vm_ask(&vm, VM_COMMAND_RESTART), VM_ANSWER_NEVER);
-	assert_int_equal(vm_ask(&vm, VM_COMMAND_START), VM_ANSWER_NEVER);
-	assert_int_equal(vm_ask(&vm, VM_COMMAND_STOP), VM_ANSWER_ALREADY);
+	assert_int_equal(vm_try_command(&vm, VM_COMMAND_RESTART), VM_ANSWER_NEVER);
+	assert_int_equal(vm_try_command(&vm, VM_COMMAND_START), VM_ANSWER_NEVER);
+	assert_int_equal(vm_try_command(&vm, VM_COMMAND_STOP), VM_ANSWER_ALREADY);
 	assert_false(step());
 	not_quiet = false;
 }

@@ -272,15 +272,15 @@ static void the_iommu(void **state)
 	use_board("plic");
 	assert_true(host_iommu_find(board, &iommu));
 	assert_int_equal(iommu.last_id, 0x7f);
-	assert_int_equal(iommu.nobodys_id, 0x80);
+	assert_int_equal(iommu.unused_id, 0x80);
 	set_u32(board, "/soc/test@100000", "iommus", 0x1233);
 	assert_true(host_iommu_find(board, &iommu));
 	assert_int_equal(iommu.last_id, 0x7f);
-	assert_int_equal(iommu.nobodys_id, 0x1234);
+	assert_int_equal(iommu.unused_id, 0x1234);
 	set_bytes(board, "/soc/test@100000", "iommu-map", whole, sizeof(whole));
 	assert_true(host_iommu_find(board, &iommu));
 	assert_int_equal(iommu.last_id, 0x7f);
-	assert_int_equal(iommu.nobodys_id, 0);
+	assert_int_equal(iommu.unused_id, 0);
 }
 
 int test_vm_functions(void)

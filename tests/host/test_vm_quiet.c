@@ -63,7 +63,7 @@ void bells_end(struct vm *of)
 	(void)of;
 }
 
-bool wired_drained(struct vm *of)
+bool wired_drain(struct vm *of)
 {
 	asked += of == &vm;
 	return drains;
@@ -135,8 +135,8 @@ static void waits_from_the_first_look_on(bool *what)
 	for (uint32_t n = 0; n < 99; n++) {
 		pass(SECOND / 100);
 		assert_true(vm_quiet_slice(&vm));
-		assert_null(vm.life.restless);
-		assert_false(vm.life.unquiet);
+		assert_null(vm.life.busy_device);
+		assert_false(vm.life.never_quiet);
 	}
 	pass(SECOND / 100);
 	assert_true(vm_quiet_slice(&vm));
@@ -146,7 +146,7 @@ static void a_device(void **state)
 {
 	(void)state;
 	waits_from_the_first_look_on(&rests);
-	assert_ptr_equal(vm.life.restless, &config.devices[0]);
+	assert_ptr_equal(vm.life.busy_device, &config.devices[0]);
 	/* The second one has a second of its own. */
 	pass(10 * SECOND);
 	assert_true(vm_quiet_slice(&vm));

@@ -199,9 +199,9 @@ static void bad_users(void **state)
 	        RING ": no VM may write it: one needs access = \"read-write\"");
 	t = one_ring();
 	/* Beta, which only reads, runs on hart 0. */
-	limits.ad_ungated = 4;
+	limits.ad_ignores_gstage = 4;
 	assert_int_equal(accepted_on(&limits, t)->n_shared, 1);
-	limits.ad_ungated = 5;
+	limits.ad_ignores_gstage = 5;
 	refused_on(&limits, t, VM_REFUSED_READ_ONLY,
 	           BETA ": access: the VM could change what it may only read: hart 0 sets A and D "
 	                "in page tables there, even without Svadu");

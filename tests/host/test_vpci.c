@@ -130,7 +130,7 @@ static void make(bool intx, bool msix)
 {
 	make_model();
 	assert_true(pci_find(&host, page(), BDF));
-	pci_look(&host);
+	pci_read_function(&host);
 	host.bars[1].value = host.bars[1].at = 0x40000000;
 	host.bars[4].value = host.bars[4].at = PLACE;
 	vpci_init(&shown, &host, intx, msix);
@@ -173,13 +173,13 @@ static void what_boot_finds(void **state)
 	assert_int_equal(host.msix_offset, 0);
 	assert_int_equal(host.reset, PCI_RESET_VIRTIO);
 	/* Registers of a BAR, and beyond. */
-	assert_int_equal(pci_at(&host, 4, 0x100, 56), PLACE + 0x100);
-	assert_int_equal(pci_at(&host, 4, 16384 - 56, 56), PLACE + 16384 - 56);
-	assert_int_equal(pci_at(&host, 4, 16384 - 55, 56), 0);
-	assert_int_equal(pci_at(&host, 4, UINT64_MAX, 56), 0);
-	assert_int_equal(pci_at(&host, 0, 0, 4), 0);
-	assert_int_equal(pci_at(&host, 5, 0, 1), 0);
-	assert_int_equal(pci_at(&host, 6, 0, 1), 0);
+	assert_int_equal(pci_bar_address(&host, 4, 0x100, 56), PLACE + 0x100);
+	assert_int_equal(pci_bar_address(&host, 4, 16384 - 56, 56), PLACE + 16384 - 56);
+	assert_int_equal(pci_bar_address(&host, 4, 16384 - 55, 56), 0);
+	assert_int_equal(pci_bar_address(&host, 4, UINT64_MAX, 56), 0);
+	assert_int_equal(pci_bar_address(&host, 0, 0, 4), 0);
+	assert_int_equal(pci_bar_address(&host, 5, 0, 1), 0);
+	assert_int_equal(pci_bar_address(&host, 6, 0, 1), 0);
 }
 
 static void what_is_left_on_goes_off(void **state)
@@ -208,16 +208,16 @@ static void walks_end(void **state)
 	make_model();
 	put(0xc0, 0x00034001, 0);
 	assert_true(pci_find(&f, page(), BDF));
-	pci_look(&f);
+	pci_read_function(&f);
 	assert_int_equal(f.n_caps, 6);
 	put(0xc0, 0x00033c01, 0);
 	assert_true(pci_find(&f, page(), BDF));
-	pci_look(&f);
+	pci_read_function(&f);
 	assert_int_equal(f.n_caps, 6);
 	for (uint32_t at = 0x40; at < 0x100; at += 4)
 		put(at, (at + 4) << 8 | 0xff, 0);
 	assert_true(pci_find(&f, page(), BDF));
-	pci_look(&f);
+	pci_read_function(&f);
 	assert_int_equal(f.n_caps, PCI_CAPS);
 	assert_int_equal(f.reset, PCI_RESET_NONE);
 }
@@ -328,12 +328,12 @@ static void without_intx(void **state)
 	assert_int_equal(in(0x04) & 0xffff, 6);
 }
 
-static void muted(void **state)
+static void master_blocked(void **state)
 {
 	(void)state;
 	make(true, false);
 	out(0x04, 6);
-	vpci_mute(&shown);
+	vpci_block_master(&shown);
 	assert_int_equal(model.words[1] & 0xffff, 2);
 	out(0x04, 2);
 	out(0x04, 6);
@@ -447,7 +447,7 @@ int main(void)
 	    cmocka_unit_test(walks_end),       cmocka_unit_test(the_header),
 	    cmocka_unit_test(capabilities),    cmocka_unit_test(sizes),
 	    cmocka_unit_test(the_command),     cmocka_unit_test(without_intx),
-	    cmocka_unit_test(muted),           cmocka_unit_test(msix_control),
+	    cmocka_unit_test(master_blocked),  cmocka_unit_test(msix_control),
 	    cmocka_unit_test(widths),          cmocka_unit_test(functions_of_one_device),
 	    cmocka_unit_test(random_accesses),
 	};

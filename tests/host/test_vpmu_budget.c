@@ -205,7 +205,8 @@ static void test_what_the_guest_lacks(void **state)
 	assert_int_equal(vpmu_counter_config_matching(&vpmu, 0, HW, 0, RAW, there).value, 9);
 	/* Under its other name it is the same event. */
 	assert_int_equal(vpmu_counter_config_matching(&vpmu, 0, HW, 0, RAW, RAW_INSTRS).value, 4);
-	assert_int_equal(vpmu_observe(&vpmu, true, 0, RAW, only_there, 0, 0), VPMU_OBSERVE_GUESTS);
+	assert_int_equal(vpmu_observe(&vpmu, true, 0, RAW, only_there, 0, 0),
+	                 VPMU_OBSERVE_GUEST_USES);
 }
 
 /* Whose counter the hart refuses is told so, and is not without a budget by that. */

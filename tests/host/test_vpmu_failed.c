@@ -17,7 +17,7 @@ static int setup(void **state)
 static void start_failed(void)
 {
 	stub.hctr[3].running = false;
-	vpmu_failed(&vpmu, A);
+	vpmu_handle_failed(&vpmu, A);
 }
 
 static void test_a_start_that_failed(void **state)
@@ -94,7 +94,7 @@ static void test_a_stop_that_failed(void **state)
 	assert_int_equal(start(A, INIT, 10), 0);
 	stub_count(CYCLES, 5);
 	assert_int_equal(stop(A, 0), 0);
-	vpmu_failed(&vpmu, A);
+	vpmu_handle_failed(&vpmu, A);
 	/* The hardware may still run. Its value is not read, and is set again. */
 	assert_false(guest_reads_direct(3));
 	stub.hctr[3].value += 100;
@@ -112,7 +112,7 @@ static void test_what_was_parked_is_set_anew(void **state)
 	assert_int_equal(start(A, INIT, 10), 0);
 	stub_count(CYCLES, 5);
 	vpmu_save(&vpmu);
-	vpmu_failed(&vpmu, A);
+	vpmu_handle_failed(&vpmu, A);
 	stub.hctr[3].value += 100;
 	starts = stub.starts;
 	vpmu_restore(&vpmu);

@@ -30,7 +30,7 @@ static uint64_t observed(uint32_t n)
 	assert_int_equal(view.state, VPMU_RUNNING);
 	assert_int_equal(view.holds, VPMU_VALUE_NOW);
 	assert_false(view.direct);
-	assert_true(vpmu_observed(&vpmu, n, &value, &shared));
+	assert_true(vpmu_observer_read(&vpmu, n, &value, &shared));
 	assert_int_equal(value, view.value);
 	assert_int_equal(shared, view.shared);
 	return value;
@@ -46,7 +46,7 @@ static bool is_off(uint32_t n)
 static void test_alone(void **state)
 {
 	(void)state;
-	assert_int_equal(observe(7, INSTRS, 0, 0), VPMU_OBSERVES);
+	assert_int_equal(observe(7, INSTRS, 0, 0), VPMU_OBSERVE_OK);
 	assert_int_equal(observed(7), 0);
 	stub_count(INSTRS, 10);
 	stub_count_vu(INSTRS, 5);
@@ -69,7 +69,7 @@ static void test_alone(void **state)
 static void test_shared_with_the_guest(void **state)
 {
 	(void)state;
-	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVES);
+	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVE_OK);
 	stub_count(CYCLES, 7);
 	assert_int_equal(config(HW, 0, CYCLES), 3);
 	stub_count(CYCLES, 7);
@@ -94,8 +94,8 @@ static void test_joins_the_guest(void **state)
 	(void)state;
 	assert_int_equal(config(HW, AUTO, CYCLES), 3);
 	stub_count(CYCLES, 7);
-	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVES);
-	assert_int_equal(observe(1, CYCLES, 0, 0), VPMU_OBSERVES);
+	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVE_OK);
+	assert_int_equal(observe(1, CYCLES, 0, 0), VPMU_OBSERVE_OK);
 	stub_count(CYCLES, 3);
 	assert_true(vpmu_describe(&vpmu, VPMU_OBSERVER(0), true, &view) && view.shared);
 	unobserve(1);
@@ -117,7 +117,7 @@ static void test_overflows(void **state)
 	(void)state;
 	policy.width = 12;
 	stub_setup_policy(&policy);
-	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVES);
+	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVE_OK);
 	assert_int_equal(config(HW, 0, CYCLES), 3);
 	assert_int_equal(start(A, INIT, -10UL), 0);
 	stub_run(CYCLES, 10);
@@ -134,14 +134,14 @@ static void test_overflows(void **state)
 static void test_world_switch(void **state)
 {
 	(void)state;
-	assert_int_equal(observe(0, CYCLES, 0, SINH), VPMU_OBSERVES);
+	assert_int_equal(observe(0, CYCLES, 0, SINH), VPMU_OBSERVE_OK);
 	stub_count_vu(CYCLES, 7);
 	vpmu_save(&vpmu);
 	/* It is another vcpu's counter now, and still its value is known. */
 	vpmu_evict(&vpmu, (hctr_t){3});
 	stub_neighbour();
 	assert_int_equal(observed(0), 7);
-	assert_int_equal(vpmu_observe(&vpmu, false, 1, INSTRS, 0, 0, 0), VPMU_OBSERVES);
+	assert_int_equal(vpmu_observe(&vpmu, false, 1, INSTRS, 0, 0, 0), VPMU_OBSERVE_OK);
 	vpmu_restore(&vpmu);
 	stub_count_vu(CYCLES, 3);
 	stub_count(CYCLES, 3);
@@ -154,13 +154,13 @@ static void test_filters(void **state)
 {
 	(void)state;
 	assert_int_equal(config(HW, SINH, CYCLES), 3);
-	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVE_GUESTS);
+	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVE_GUEST_USES);
 	assert_true(is_off(0));
-	assert_int_equal(observe(0, CYCLES, 0, SINH), VPMU_OBSERVES);
-	assert_int_equal(observe(1, INSTRS, 0, UINH), VPMU_OBSERVES);
-	assert_int_equal(observe(2, INSTRS, 0, 0), VPMU_OBSERVE_OTHERS);
+	assert_int_equal(observe(0, CYCLES, 0, SINH), VPMU_OBSERVE_OK);
+	assert_int_equal(observe(1, INSTRS, 0, UINH), VPMU_OBSERVE_OK);
+	assert_int_equal(observe(2, INSTRS, 0, 0), VPMU_OBSERVE_OTHER_USES);
 	assert_true(is_off(2));
-	assert_int_equal(observe(2, INSTRS, 0, UINH), VPMU_OBSERVES);
+	assert_int_equal(observe(2, INSTRS, 0, UINH), VPMU_OBSERVE_OK);
 	assert_int_equal(observe(3, 99, 0, 0), VPMU_OBSERVE_NO_EVENT);
 	assert_int_equal(observe(3, FW(5), 0, 0), VPMU_OBSERVE_NO_EVENT);
 	assert_int_equal(observe(3, 0x100001, 0, 0), VPMU_OBSERVE_NO_EVENT);
@@ -173,9 +173,9 @@ static void test_the_guest_wins(void **state)
 	struct vpmu_view view;
 
 	(void)state;
-	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVES);
-	assert_int_equal(observe(1, CYCLES, 0, 0), VPMU_OBSERVES);
-	assert_int_equal(observe(2, INSTRS, 0, 0), VPMU_OBSERVES);
+	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVE_OK);
+	assert_int_equal(observe(1, CYCLES, 0, 0), VPMU_OBSERVE_OK);
+	assert_int_equal(observe(2, INSTRS, 0, 0), VPMU_OBSERVE_OK);
 	/* Not with its guest. */
 	assert_true(vpmu_describe(&vpmu, VPMU_OBSERVER(0), true, &view) && !view.shared);
 	stub_count(CYCLES, 7);
@@ -192,9 +192,9 @@ static void test_the_guest_wins(void **state)
 	assert_true(guest_reads_direct(3));
 	assert_int_equal(observed(2), 2);
 	/* It can be observed again when the guest does not need the counter any more. */
-	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVE_GUESTS);
+	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVE_GUEST_USES);
 	assert_int_equal(stop(A, RESET), 0);
-	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVES);
+	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVE_OK);
 }
 
 /* A counter that the guest has stopped is configured for another event: the observer is not in the
@@ -203,7 +203,7 @@ static void test_the_guest_changes_its_mind(void **state)
 {
 	(void)state;
 	assert_int_equal(config(HW, 0, CYCLES), 3);
-	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVES);
+	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVE_OK);
 	stub_count(CYCLES, 4);
 	assert_int_equal(config(A, SKIP, INSTRS), 3);
 	assert_int_equal(stub.unobserved, 0);
@@ -225,8 +225,8 @@ static void test_policy(void **state)
 	policy.trap_reads = true;
 	stub_setup_policy(&policy);
 	assert_int_equal(config_error(1UL << 19, 0, CYCLES), SBI_ERR_NOT_SUPPORTED);
-	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVES);
-	assert_int_equal(observe(1, RAW, RAW_INSTRS, 0), VPMU_OBSERVES);
+	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVE_OK);
+	assert_int_equal(observe(1, RAW, RAW_INSTRS, 0), VPMU_OBSERVE_OK);
 	stub_count(CYCLES, 4);
 	stub_emulate(false);
 	assert_int_equal(observed(0), 5);
@@ -251,13 +251,13 @@ static void test_spoilt_by_idle_time(void **state)
 	assert_int_equal(config_error(HW, 0, INSTRS), SBI_ERR_NOT_SUPPORTED);
 	assert_int_equal(vpmu_counter_config_matching(&vpmu, 0, HW, 0, RAW, RAW_INSTRS).error,
 	                 SBI_ERR_NOT_SUPPORTED);
-	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVES);
+	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVE_OK);
 }
 
 static void test_ends_with_the_vcpu(void **state)
 {
 	(void)state;
-	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVES);
+	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVE_OK);
 	vpmu_reset(&vpmu);
 	assert_true(is_off(0));
 	assert_false(stub.hctr[3].running);
@@ -269,13 +269,13 @@ static void test_lost(void **state)
 
 	(void)state;
 	stub.fail_start = A;
-	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVES);
+	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVE_OK);
 	stub_settle();
 	assert_true(vpmu_describe(&vpmu, VPMU_OBSERVER(0), true, &view));
 	assert_int_equal(view.state, VPMU_LOST);
 	stub.fail_start = 0;
 	unobserve(0);
-	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVES);
+	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVE_OK);
 	assert_int_equal(observed(0), 0);
 }
 

@@ -407,8 +407,8 @@ static uint64_t trapped_read(uint64_t n)
 	uint64_t left;
 
 	assert_true(vpmu_runs(&vpmu, n));
-	if (vpmu_read_noted(&vpmu, n, READER, &counts))
-		left = vpmu_retired_noted(&vpmu, n, counts, &value);
+	if (vpmu_read_cached(&vpmu, n, READER, &counts))
+		left = vpmu_retired_cached(&vpmu, n, counts, &value);
 	else
 		left = vpmu_retired_read(&vpmu, n, READER, &value);
 	if (left == 0)
@@ -421,7 +421,7 @@ static bool is_noted(uint64_t n)
 {
 	uint64_t counts;
 
-	return vpmu_read_noted(&vpmu, n, READER, &counts);
+	return vpmu_read_cached(&vpmu, n, READER, &counts);
 }
 
 /* Likewise of scountovf: hctrs that did not go on, which are none here. */
@@ -429,8 +429,8 @@ static uint64_t trapped_scountovf(void)
 {
 	uint64_t counts;
 
-	if (vpmu_scountovf_noted(&vpmu, READER, &counts))
-		return vpmu_retired_scountovf_noted(&vpmu, counts);
+	if (vpmu_scountovf_cached(&vpmu, READER, &counts))
+		return vpmu_retired_scountovf_cached(&vpmu, counts);
 	return vpmu_retired_scountovf(&vpmu, READER);
 }
 
@@ -448,15 +448,15 @@ static void noted_reads(void)
 	assert_int_equal(trapped_read(10), 1);
 	assert_true(is_noted(10));
 	/* Of another instruction it is not known that it reads, nor who executes it. */
-	assert_false(vpmu_read_noted(&vpmu, 10, OTHER, &counts));
-	assert_false(vpmu_read_noted(&vpmu, 3, READER, &counts));
+	assert_false(vpmu_read_cached(&vpmu, 10, OTHER, &counts));
+	assert_false(vpmu_read_cached(&vpmu, 3, READER, &counts));
 	assert_int_equal(trapped_read(10), 2);
 	assert_int_equal(trapped_read(3), 3);
 	assert_int_equal(trapped_read(4), 104);
 	/* Scountovf is read, which counts as often. */
 	assert_int_equal(trapped_scountovf(), 0);
-	assert_true(vpmu_scountovf_noted(&vpmu, READER, &counts));
-	assert_false(vpmu_scountovf_noted(&vpmu, OTHER, &counts));
+	assert_true(vpmu_scountovf_cached(&vpmu, READER, &counts));
+	assert_false(vpmu_scountovf_cached(&vpmu, OTHER, &counts));
 	assert_int_equal(trapped_scountovf(), 0);
 	assert_int_equal(trapped_read(3), 7);
 	assert_int_equal(trapped_read(4), 108);
@@ -476,14 +476,14 @@ static void noted_reads(void)
 	assert_int_equal(trapped_read(5), 0);
 	assert_false(is_noted(5));
 	assert_int_equal(trapped_scountovf(), 0);
-	assert_true(vpmu_scountovf_noted(&vpmu, READER, &counts));
-	assert_false(vpmu_scountovf_noted(&vpmu, OTHER, &counts));
+	assert_true(vpmu_scountovf_cached(&vpmu, READER, &counts));
+	assert_false(vpmu_scountovf_cached(&vpmu, OTHER, &counts));
 	assert_int_equal(trapped_scountovf(), 0);
 	assert_int_equal(guest_read(10), 6);
 	assert_int_equal(stop(1U << 10 | 1U << 4, 0), SBI_SUCCESS);
 	/* Nothing counts it, which is not recorded. */
 	assert_int_equal(trapped_scountovf(), 0);
-	assert_false(vpmu_scountovf_noted(&vpmu, READER, &counts));
+	assert_false(vpmu_scountovf_cached(&vpmu, READER, &counts));
 	assert_int_equal(guest_read(10), 6);
 	assert_int_equal(guest_read(4), 114);
 }

@@ -35,7 +35,7 @@ static struct sbi_ret ask(unsigned long mask, unsigned long flags, uint64_t data
 	ret = vpmu_counter_config_matching(&vpmu, 0, mask, flags, RAW, data);
 	for (*calls = 1; ret.error == VPMU_AGAIN; ++*calls) {
 		stub_settle();
-		ret = vpmu_config_goes_on(&vpmu, 0, mask, flags, RAW, data);
+		ret = vpmu_config_continue(&vpmu, 0, mask, flags, RAW, data);
 	}
 	return ret;
 }
@@ -71,7 +71,8 @@ static void test_a_running_event_moves(void **state)
 	assert_int_equal(vpmu_counter_config_matching(&vpmu, 0, 1 << 6, UINH, RAW, 2).error,
 	                 SBI_ERR_NOT_SUPPORTED);
 	/* Its registers are the guest's, and are looked at each time. */
-	assert_int_equal(vpmu_config_goes_on(&vpmu, 64, 1, 0, RAW, 2).error, SBI_ERR_INVALID_PARAM);
+	assert_int_equal(vpmu_config_continue(&vpmu, 64, 1, 0, RAW, 2).error,
+	                 SBI_ERR_INVALID_PARAM);
 }
 
 /* The overflow of an event that moves is told once, at its place. */
@@ -186,14 +187,14 @@ static void test_a_noted_read(void **state)
 	assert_int_equal(config(1 << 4, 0, CYCLES), 4);
 	assert_int_equal(start(0x18, INIT, 0), SBI_SUCCESS);
 	vpmu_retired_slow(&vpmu, vpmu_retired_read(&vpmu, 3, reader, &value));
-	assert_true(vpmu_read_noted(&vpmu, 3, reader, &counts));
+	assert_true(vpmu_read_cached(&vpmu, 3, reader, &counts));
 	assert_int_equal(counts, 0x18);
 	assert_int_equal(stop(1 << 4, RESET), SBI_SUCCESS);
 	assert_int_equal(ask_for(1 << 5, 1), 5);
 	assert_int_equal(stop(1 << 5, RESET), SBI_ERR_ALREADY_STOPPED);
 	assert_int_equal(config(1 << 0, 0, CYCLES), 0);
 	assert_int_equal(start(1 << 0, INIT, 0), SBI_SUCCESS);
-	assert_false(vpmu_read_noted(&vpmu, 3, reader, &counts));
+	assert_false(vpmu_read_cached(&vpmu, 3, reader, &counts));
 	assert_int_equal(counts, 0x18);
 }
 
@@ -278,8 +279,8 @@ static void test_observers(void **state)
 	stub.raw_hctrs[3] = 0x10;
 	ask_for(1 << 3, 1);
 	assert_int_equal(start(1 << 3, INIT, 0), SBI_SUCCESS);
-	assert_int_equal(vpmu_observe(&vpmu, true, 0, RAW, 1, 0, 0), VPMU_OBSERVES);
-	assert_int_equal(vpmu_observe(&vpmu, true, 1, RAW, 3, 0, 0), VPMU_OBSERVES);
+	assert_int_equal(vpmu_observe(&vpmu, true, 0, RAW, 1, 0, 0), VPMU_OBSERVE_OK);
+	assert_int_equal(vpmu_observe(&vpmu, true, 1, RAW, 3, 0, 0), VPMU_OBSERVE_OK);
 	stub_count_raw(1, 5);
 	stub_count_raw(3, 6);
 	ask_for(1 << 5, 2);
@@ -287,7 +288,7 @@ static void test_observers(void **state)
 	assert_int_equal(stub.unobserved_value, 6);
 	stub_count_raw(1, 7);
 	assert_int_equal(guest_read(3), 12);
-	assert_true(vpmu_observed(&vpmu, 0, &value, &shared));
+	assert_true(vpmu_observer_read(&vpmu, 0, &value, &shared));
 	assert_int_equal(value, 12);
 }
 
@@ -410,7 +411,7 @@ static void configure(struct chance *c)
 	while (ret.error == VPMU_AGAIN) {
 		if (!fault && percent(c, 50))
 			other_vcpu();
-		ret = vpmu_config_goes_on(&vpmu, 0, set, flags, RAW, data_of(event));
+		ret = vpmu_config_continue(&vpmu, 0, set, flags, RAW, data_of(event));
 	}
 	stub.refuse_prepare = 0;
 	if (ret.error != SBI_SUCCESS) {

@@ -19,7 +19,7 @@ static uint64_t observed(uint32_t n)
 	uint64_t value;
 	bool shared;
 
-	assert_true(vpmu_observed(&vpmu, n, &value, &shared));
+	assert_true(vpmu_observer_read(&vpmu, n, &value, &shared));
 	assert_true(vpmu_describe(&vpmu, VPMU_OBSERVER(n), true, &view));
 	assert_int_equal(view.value, value);
 	assert_false(view.overflow);
@@ -36,7 +36,7 @@ static void nothing_for_the_guest(void)
 static void test_each_period(void **state)
 {
 	(void)state;
-	assert_int_equal(sample(3, INSTRS, 0, 100), VPMU_OBSERVES);
+	assert_int_equal(sample(3, INSTRS, 0, 100), VPMU_OBSERVE_OK);
 	stub_run(INSTRS, 99);
 	assert_int_equal(stub.samples[3], 0);
 	stub_run(INSTRS, 1);
@@ -57,7 +57,7 @@ static void test_each_period(void **state)
 static void test_late(void **state)
 {
 	(void)state;
-	assert_int_equal(sample(0, INSTRS, 0, 100), VPMU_OBSERVES);
+	assert_int_equal(sample(0, INSTRS, 0, 100), VPMU_OBSERVE_OK);
 	stub_count(INSTRS, 130);
 	vpmu_overflow(&vpmu);
 	assert_int_equal(stub.samples[0], 1);
@@ -83,7 +83,7 @@ static void test_late(void **state)
 static void test_other_periods(void **state)
 {
 	(void)state;
-	assert_int_equal(sample(0, INSTRS, 0, 100), VPMU_OBSERVES);
+	assert_int_equal(sample(0, INSTRS, 0, 100), VPMU_OBSERVE_OK);
 	stub.next_period = 7;
 	stub_run(INSTRS, 100);
 	stub.next_period = 1000;
@@ -114,7 +114,7 @@ static void test_emulated(void **state)
 	for (uint32_t steps = 0; steps < 2; steps++) {
 		policy.steps = policy.cheap_moves = steps != 0;
 		stub_setup_policy(&policy);
-		assert_int_equal(sample(0, INSTRS, 0, 10), VPMU_OBSERVES);
+		assert_int_equal(sample(0, INSTRS, 0, 10), VPMU_OBSERVE_OK);
 		for (uint32_t i = 0; i < 9; i++)
 			stub_emulate(false);
 		assert_int_equal(stub.samples[0], 0);
@@ -134,7 +134,7 @@ static void test_emulated(void **state)
 static void test_beside_the_guest(void **state)
 {
 	(void)state;
-	assert_int_equal(sample(0, INSTRS, 0, 100), VPMU_OBSERVES);
+	assert_int_equal(sample(0, INSTRS, 0, 100), VPMU_OBSERVE_OK);
 	stub_run(INSTRS, 50);
 	assert_int_equal(config(HW, 0, INSTRS), 4);
 	assert_int_equal(start(A, INIT, -70UL), 0);
@@ -162,9 +162,9 @@ static void test_beside_the_guest(void **state)
 static void test_two_of_one_event(void **state)
 {
 	(void)state;
-	assert_int_equal(sample(0, INSTRS, 0, 30), VPMU_OBSERVES);
-	assert_int_equal(sample(1, INSTRS, 0, 50), VPMU_OBSERVES);
-	assert_int_equal(sample(2, INSTRS, 0, 0), VPMU_OBSERVES);
+	assert_int_equal(sample(0, INSTRS, 0, 30), VPMU_OBSERVE_OK);
+	assert_int_equal(sample(1, INSTRS, 0, 50), VPMU_OBSERVE_OK);
+	assert_int_equal(sample(2, INSTRS, 0, 0), VPMU_OBSERVE_OK);
 	stub_run(INSTRS, 1501);
 	assert_int_equal(stub.samples[0], 50);
 	assert_int_equal(stub.samples[1], 30);
@@ -181,7 +181,7 @@ static void test_two_of_one_event(void **state)
 static void test_world_switch(void **state)
 {
 	(void)state;
-	assert_int_equal(sample(0, INSTRS, 0, 100), VPMU_OBSERVES);
+	assert_int_equal(sample(0, INSTRS, 0, 100), VPMU_OBSERVE_OK);
 	stub_run(INSTRS, 60);
 	vpmu_save(&vpmu);
 	stub_neighbour();
@@ -202,7 +202,8 @@ static void test_world_switch(void **state)
 	assert_int_equal(stub.samples[0], 3);
 	vpmu_save(&vpmu);
 	/* It begins for a vcpu that is away. */
-	assert_int_equal(vpmu_observe(&vpmu, false, 1, (uint32_t)INSTRS, 0, 0, 10), VPMU_OBSERVES);
+	assert_int_equal(vpmu_observe(&vpmu, false, 1, (uint32_t)INSTRS, 0, 0, 10),
+	                 VPMU_OBSERVE_OK);
 	vpmu_restore(&vpmu);
 	stub_run(INSTRS, 10);
 	assert_int_equal(stub.samples[1], 1);
@@ -214,7 +215,7 @@ static void test_world_switch(void **state)
 static void test_the_guest_wins(void **state)
 {
 	(void)state;
-	assert_int_equal(sample(0, INSTRS, 0, 100), VPMU_OBSERVES);
+	assert_int_equal(sample(0, INSTRS, 0, 100), VPMU_OBSERVE_OK);
 	stub_run(INSTRS, 250);
 	assert_int_equal(config(HW, SINH, INSTRS), 4);
 	assert_int_equal(stub.unobserved, 1);
@@ -222,7 +223,7 @@ static void test_the_guest_wins(void **state)
 	assert_int_equal(start(A, INIT, 0), 0);
 	stub_run(INSTRS, 1000);
 	assert_int_equal(stub.samples[0], 2);
-	assert_int_equal(sample(0, INSTRS, 0, 100), VPMU_OBSERVE_GUESTS);
+	assert_int_equal(sample(0, INSTRS, 0, 100), VPMU_OBSERVE_GUEST_USES);
 }
 
 /* A guest that is offered no overflow is sampled as any other. */
@@ -236,7 +237,7 @@ static void test_without_the_guests_help(void **state)
 	policy.events = none;
 	policy.overflow = false;
 	stub_setup_policy(&policy);
-	assert_int_equal(sample(0, INSTRS, 0, 100), VPMU_OBSERVES);
+	assert_int_equal(sample(0, INSTRS, 0, 100), VPMU_OBSERVE_OK);
 	stub_run(INSTRS, 1000);
 	assert_int_equal(stub.samples[0], 10);
 	nothing_for_the_guest();
@@ -250,8 +251,8 @@ static void test_silent(void **state)
 	policy.polled_cache = true;
 	stub_setup_policy(&policy);
 	assert_int_equal(sample(0, DTLB, 0, 100), VPMU_OBSERVE_SILENT);
-	assert_int_equal(sample(0, DTLB, 0, 0), VPMU_OBSERVES);
-	assert_int_equal(sample(1, INSTRS, 0, 100), VPMU_OBSERVES);
+	assert_int_equal(sample(0, DTLB, 0, 0), VPMU_OBSERVE_OK);
+	assert_int_equal(sample(1, INSTRS, 0, 100), VPMU_OBSERVE_OK);
 }
 
 static void test_lost(void **state)
@@ -260,15 +261,15 @@ static void test_lost(void **state)
 	bool shared;
 
 	(void)state;
-	assert_int_equal(sample(0, INSTRS, 0, 100), VPMU_OBSERVES);
+	assert_int_equal(sample(0, INSTRS, 0, 100), VPMU_OBSERVE_OK);
 	stub.fail_start = A;
 	stub_run(INSTRS, 100);
 	stub_settle();
 	assert_int_equal(stub.samples[0], 1);
-	assert_false(vpmu_observed(&vpmu, 0, &value, &shared));
+	assert_false(vpmu_observer_read(&vpmu, 0, &value, &shared));
 	stub.fail_start = 0;
 	vpmu_unobserve(&vpmu, true, 0);
-	assert_int_equal(sample(0, INSTRS, 0, 100), VPMU_OBSERVES);
+	assert_int_equal(sample(0, INSTRS, 0, 100), VPMU_OBSERVE_OK);
 	stub_run(INSTRS, 100);
 	assert_int_equal(stub.samples[0], 2);
 }

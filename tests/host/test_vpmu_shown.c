@@ -188,15 +188,15 @@ static void test_noted_reads_wrap(void **state)
 	start_cycles(4);
 	for (i = 1; i < 8; i++) {
 		uint64_t counts;
-		uint64_t left = vpmu_read_noted(&vpmu, 3, 1, &counts)
-		                    ? vpmu_retired_noted(&vpmu, 3, counts, &value)
+		uint64_t left = vpmu_read_cached(&vpmu, 3, 1, &counts)
+		                    ? vpmu_retired_cached(&vpmu, 3, counts, &value)
 		                    : vpmu_retired_read(&vpmu, 3, 1, &value);
 
 		if (left != 0)
 			vpmu_retired_slow(&vpmu, left);
 		assert_shows(i < 4 ? 0 : A, i - 4UL);
-		if (vpmu_scountovf_noted(&vpmu, 2, &counts))
-			left = vpmu_retired_scountovf_noted(&vpmu, counts);
+		if (vpmu_scountovf_cached(&vpmu, 2, &counts))
+			left = vpmu_retired_scountovf_cached(&vpmu, counts);
 		else
 			left = vpmu_retired_scountovf(&vpmu, 2);
 		if (left != 0)

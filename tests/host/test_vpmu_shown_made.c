@@ -80,7 +80,7 @@ static void test_failed_while_it_is_stopped(void **state)
 	(void)state;
 	overflow_cycles();
 	assert_int_equal(stop(A, 0), SBI_SUCCESS);
-	vpmu_failed(&vpmu, A);
+	vpmu_handle_failed(&vpmu, A);
 	assert_int_equal(guest_sees(), 0);
 	assert_true(guest_read_is_illegal(3));
 	assert_int_equal(stop(A, RESET), SBI_ERR_ALREADY_STOPPED);
@@ -89,7 +89,7 @@ static void test_failed_while_it_is_stopped(void **state)
 	assert_shows(0, 3);
 	/* Without an overflow nothing is lost. */
 	assert_int_equal(stop(A, 0), SBI_SUCCESS);
-	vpmu_failed(&vpmu, A);
+	vpmu_handle_failed(&vpmu, A);
 	assert_shows(0, 3);
 	/* Nor where the guest sees no flags of the hart's. */
 	stub_setup(state);
@@ -97,7 +97,7 @@ static void test_failed_while_it_is_stopped(void **state)
 	assert_int_equal(start(A, INIT, -1UL), SBI_SUCCESS);
 	stub_run(CYCLES, 1);
 	assert_int_equal(stop(A, 0), SBI_SUCCESS);
-	vpmu_failed(&vpmu, A);
+	vpmu_handle_failed(&vpmu, A);
 	assert_int_equal(guest_read(3), 0);
 }
 
@@ -205,9 +205,9 @@ static void test_one_of_a_call(void **state)
 	assert_int_equal(stop(A | I | D, 0), SBI_SUCCESS);
 	for (n = 0; n < 3; n++)
 		value[n] = guest_read(3 + n);
-	assert_false(vpmu_misses_flags(&vpmu));
+	assert_false(vpmu_has_missing_flags(&vpmu));
 	leave_and_come_back(true);
-	assert_true(vpmu_misses_flags(&vpmu));
+	assert_true(vpmu_has_missing_flags(&vpmu));
 	stub.show_due = false;
 	stub.prepares = 0;
 	assert_false(vpmu_show_flags(&vpmu, false, &closed));
@@ -221,7 +221,7 @@ static void test_one_of_a_call(void **state)
 		assert_int_equal(stub.prepares, 1);
 	}
 	show_flags();
-	assert_false(vpmu_misses_flags(&vpmu));
+	assert_false(vpmu_has_missing_flags(&vpmu));
 	stub.prepares = 0;
 	assert_int_equal(guest_sees(), A | I | D);
 	assert_int_equal(stub.prepares, 0);

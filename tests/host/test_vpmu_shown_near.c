@@ -224,7 +224,7 @@ static void test_without_a_bit(void **state)
 static void test_near_start_ends_observers(void **state)
 {
 	(void)state;
-	assert_int_equal(vpmu_observe(&vpmu, true, 0, CYCLES, 0, 0, 0), VPMU_OBSERVES);
+	assert_int_equal(vpmu_observe(&vpmu, true, 0, CYCLES, 0, 0, 0), VPMU_OBSERVE_OK);
 	assert_int_equal(config(HW, 0, CYCLES), 3);
 	stub_count(CYCLES, 9);
 	assert_int_equal(start(A, INIT, 5), SBI_SUCCESS);
@@ -238,13 +238,13 @@ static void test_near_start_ends_observers(void **state)
 	stub_run(CYCLES, 6);
 	assert_shows(A, 0);
 	/* None can be where it would hide the guest's OF. */
-	assert_int_equal(vpmu_observe(&vpmu, true, 0, CYCLES, 0, 0, 0), VPMU_OBSERVE_GUESTS);
-	assert_int_equal(vpmu_observe(&vpmu, true, 0, CYCLES, 0, 0, 100), VPMU_OBSERVE_GUESTS);
+	assert_int_equal(vpmu_observe(&vpmu, true, 0, CYCLES, 0, 0, 0), VPMU_OBSERVE_GUEST_USES);
+	assert_int_equal(vpmu_observe(&vpmu, true, 0, CYCLES, 0, 0, 100), VPMU_OBSERVE_GUEST_USES);
 	assert_int_equal(stop(A, 0), SBI_SUCCESS);
-	assert_int_equal(vpmu_observe(&vpmu, true, 0, CYCLES, 0, 0, 0), VPMU_OBSERVE_GUESTS);
+	assert_int_equal(vpmu_observe(&vpmu, true, 0, CYCLES, 0, 0, 0), VPMU_OBSERVE_GUEST_USES);
 	assert_shows(A, 0);
 	assert_int_equal(start(A, INIT, 0), SBI_SUCCESS);
-	assert_int_equal(vpmu_observe(&vpmu, true, 0, CYCLES, 0, 0, 0), VPMU_OBSERVES);
+	assert_int_equal(vpmu_observe(&vpmu, true, 0, CYCLES, 0, 0, 0), VPMU_OBSERVE_OK);
 }
 
 /* An overflow of an observer's is not the guest's. */
@@ -253,7 +253,7 @@ static void test_samples_beside(void **state)
 	(void)state;
 	assert_int_equal(config(HW, 0, CYCLES), 3);
 	assert_int_equal(start(A, INIT, 5), SBI_SUCCESS);
-	assert_int_equal(vpmu_observe(&vpmu, true, 0, CYCLES, 0, 0, 10), VPMU_OBSERVES);
+	assert_int_equal(vpmu_observe(&vpmu, true, 0, CYCLES, 0, 0, 10), VPMU_OBSERVE_OK);
 	stub_run(CYCLES, 35);
 	assert_int_equal(stub.samples[0], 3);
 	assert_shows(0, 40);

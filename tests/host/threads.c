@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/life/vcpu_gone.h"
+#include "core/life/vcpu_remove.h"
 #include "core/life/vm_life.h"
 #include "core/sched/port.h"
 #include "core/sched/world_switch.h"
@@ -86,7 +86,7 @@ void threads_begin(void)
 		requests_init(&vcpus[i].requests);
 		(void)requests_enable(&vcpus[i].requests, REQ_ALL);
 		atomic_store(&vcpus[i].hsm_state, SBI_HSM_STATE_STOPPED);
-		vcpu_goes_to(&vcpus[i], pcpu);
+		vcpu_set_home(&vcpus[i], pcpu);
 	}
 	given = 0;
 	memset(memory, 0, sizeof(memory));
@@ -141,7 +141,7 @@ void threads_serve(struct pcpu *pcpu)
 
 /* --- what the requests do -------------------------------------------------------------------- */
 
-void dma_asked(struct vm *vm)
+void dma_serve_request(struct vm *vm)
 {
 	(void)vm;
 }
@@ -157,7 +157,7 @@ void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_ev
 	vcpu->observers.observer[0] = (struct observer){.number = number, .event = *event};
 }
 
-void observer_look(struct vcpu *vcpu, uint32_t n, uint64_t now)
+void observer_read(struct vcpu *vcpu, uint32_t n, uint64_t now)
 {
 	(void)now;
 	vcpu->observers.observer[n].value = 3UL * vcpu->observers.observer[n].number;
@@ -168,7 +168,7 @@ void vcpu_take_samples(struct vcpu *vcpu)
 	(void)vcpu;
 }
 
-void account_tell(const struct vcpu *vcpu)
+void account_copy(const struct vcpu *vcpu)
 {
 	(void)vcpu;
 }
@@ -275,7 +275,7 @@ bool guest_file_begin(struct vcpu *vcpu)
 	return true;
 }
 
-bool windows_away(const struct vcpu *vcpu)
+bool vcpu_is_away(const struct vcpu *vcpu)
 {
 	(void)vcpu;
 	return false;
@@ -308,7 +308,7 @@ void sched_on(struct vcpu *vcpu)
 	(void)vcpu;
 }
 
-void sched_remove(struct vcpu *vcpu)
+void vcpu_remove(struct vcpu *vcpu)
 {
 	(void)vcpu;
 }

@@ -204,12 +204,12 @@ const struct vm_tree *accepted(const void *tree)
 	return accepted_on(&test_limits, tree);
 }
 
-static char lines[VM_REFUSALS_TOLD + 2][VM_REFUSAL_TEXT];
+static char lines[VM_REFUSALS_SHOWN + 2][VM_REFUSAL_TEXT];
 static uint32_t n_lines;
 
 static void note(const char *line)
 {
-	assert_true(n_lines < VM_REFUSALS_TOLD + 1);
+	assert_true(n_lines < VM_REFUSALS_SHOWN + 1);
 	snprintf(lines[n_lines++], VM_REFUSAL_TEXT, "%s", line);
 }
 

@@ -64,7 +64,7 @@ void stub_settle(void)
 	for (i = 0; i < 32; i++)
 		if ((failed >> i & 1) != 0 && (HCTRS_FIXED >> i & 1) == 0)
 			stub.hctr[i].ours = false;
-	vpmu_failed(&vpmu, failed);
+	vpmu_handle_failed(&vpmu, failed);
 }
 
 static void count_data(unsigned long event_idx, uint64_t event_data, uint64_t n,
@@ -425,7 +425,7 @@ static void evict_idle(void)
 		vpmu_evict(&vpmu, (hctr_t){i});
 		*h = (struct stub_hctr){.value = 0x5eed, .flag = true};
 	}
-	vpmu_evicted(&vpmu);
+	vpmu_finish_evict(&vpmu);
 	flags_raised();
 }
 
@@ -524,13 +524,13 @@ void vpmu_port_budget_lost(void)
 	stub.budgets_lost++;
 }
 
-void vpmu_port_unobserved(uint32_t n, uint64_t value)
+void vpmu_port_observer_lost(uint32_t n, uint64_t value)
 {
 	stub.unobserved |= 1U << n;
 	stub.unobserved_value = value;
 }
 
-uint64_t vpmu_port_sampled(uint32_t n, uint64_t period, uint64_t missed)
+uint64_t vpmu_port_sample(uint32_t n, uint64_t period, uint64_t missed)
 {
 	stub.samples[n]++;
 	stub.missed += missed;
@@ -615,7 +615,7 @@ static void configured(void)
 
 	if (!vpmu.policy.shows_flags)
 		return;
-	if (vpmu_shows_none(&vpmu, harts_flags(), &closed)) {
+	if (vpmu_show_flags_if_clear(&vpmu, harts_flags(), &closed)) {
 		stub.shown = 0;
 		stub.show_at_start = stub.show_at_start || closed;
 	} else {

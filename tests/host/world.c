@@ -117,7 +117,7 @@ static const char *config(struct vcpu *vc, const struct op *op, struct answer *a
 			return "does not end";
 		fake_hart_flags_configured(true);
 		between_stays(vc, op);
-		answer->ret = vpmu_config_goes_on(&vc->vpmu, a[0], a[1], a[2], a[3], a[4]);
+		answer->ret = vpmu_config_continue(&vc->vpmu, a[0], a[1], a[2], a[3], a[4]);
 	}
 	vc->model.fault = vc->model.fault || fake_trace.faults != 0;
 	/* Room was made, and then the hart refused, or the guest could not see OF. */
@@ -365,8 +365,8 @@ static void retired_by_vs(struct vpmu *v)
 
 	/* Or of scountovf. */
 	if (turn % 8 == 7) {
-		if (vpmu_scountovf_noted(v, reader, &counts))
-			left = vpmu_retired_scountovf_noted(v, counts);
+		if (vpmu_scountovf_cached(v, reader, &counts))
+			left = vpmu_retired_scountovf_cached(v, counts);
 		else
 			left = vpmu_retired_scountovf(v, reader);
 		if (left)
@@ -374,7 +374,7 @@ static void retired_by_vs(struct vpmu *v)
 		return;
 	}
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS && !vpmu_runs(v, n); i++) {
-		if (vpmu_read_noted(v, n, 1, &counts) || vpmu_read_noted(v, n, 2, &counts))
+		if (vpmu_read_cached(v, n, 1, &counts) || vpmu_read_cached(v, n, 2, &counts))
 			world_differ("a read of counter %u, which does not run, is noted",
 			             (unsigned)n);
 		n = (n + 1) % VPMU_HW_COUNTERS;
@@ -383,9 +383,9 @@ static void retired_by_vs(struct vpmu *v)
 		vpmu_retired(v, false);
 		return;
 	}
-	noted = vpmu_read_noted(v, n, reader, &counts);
+	noted = vpmu_read_cached(v, n, reader, &counts);
 	if (noted)
-		left = vpmu_retired_noted(v, n, counts, &value);
+		left = vpmu_retired_cached(v, n, counts, &value);
 	else
 		left = vpmu_retired_read(v, n, reader, &value);
 	world_count.reads_noted += noted;

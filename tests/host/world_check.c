@@ -233,7 +233,7 @@ void world_settle(struct vcpu *vc)
 
 	if (!failed)
 		return;
-	vpmu_failed(&vc->vpmu, failed);
+	vpmu_handle_failed(&vc->vpmu, failed);
 	fake_hart_settled(failed);
 }
 

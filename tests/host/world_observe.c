@@ -122,8 +122,8 @@ static void check_refusal(const struct vcpu *vc, enum vpmu_observe got,
 	bool guest, other;
 
 	world_count.observe_no_event += got == VPMU_OBSERVE_NO_EVENT;
-	world_count.observe_guests += got == VPMU_OBSERVE_GUESTS;
-	world_count.observe_others += got == VPMU_OBSERVE_OTHERS;
+	world_count.observe_guests += got == VPMU_OBSERVE_GUEST_USES;
+	world_count.observe_others += got == VPMU_OBSERVE_OTHER_USES;
 	if (got == VPMU_OBSERVE_NO_EVENT) {
 		if (exists(vc, wanted))
 			world_differ("an event that exists cannot be observed");
@@ -137,13 +137,13 @@ static void check_refusal(const struct vcpu *vc, enum vpmu_observe got,
 		return;
 	}
 	who_is_in_the_way(vc, wanted, false, &guest, &other);
-	if (got == VPMU_OBSERVE_GUESTS && !guest)
+	if (got == VPMU_OBSERVE_GUEST_USES && !guest)
 		world_differ("not observed because of the guest, who is not in the way");
-	if (got == VPMU_OBSERVE_OTHERS && !other)
+	if (got == VPMU_OBSERVE_OTHER_USES && !other)
 		world_differ("not observed because of others, who are not in the way");
 	/* If the event has a home counter, there is no choice. */
 	who_is_in_the_way(vc, wanted, true, &guest, &other);
-	if (got == VPMU_OBSERVES && (hctrs & (hctrs - 1)) == 0 && (guest || other))
+	if (got == VPMU_OBSERVE_OK && (hctrs & (hctrs - 1)) == 0 && (guest || other))
 		world_differ("observed on a counter that counts something else");
 }
 
@@ -179,7 +179,7 @@ static void observe(struct vcpu *vc, const struct op *op)
 	wanted.samples = period != 0;
 	sampled(vc, n)->events = 0;
 	check_refusal(vc, got, &wanted);
-	if (got != VPMU_OBSERVES)
+	if (got != VPMU_OBSERVE_OK)
 		return;
 	wanted.hart = vc->hart;
 	*o = wanted;
@@ -264,7 +264,7 @@ static void check_samples(struct vcpu *vc, uint32_t n, bool now)
 	uint64_t left = o->value - s->events, value;
 	bool shared = false;
 
-	(void)vpmu_observed(&vc->vpmu, n, &value, &shared);
+	(void)vpmu_observer_read(&vc->vpmu, n, &value, &shared);
 	note_samples(vc, n, s->samples);
 	world_count.samples_late += s->missed;
 	world_count.samples_shared += shared ? s->samples : 0;
@@ -309,12 +309,12 @@ void world_observers_taken(struct vcpu *vc)
 	}
 }
 
-/* vpmu_observed() and vpmu_describe() must agree. */
+/* vpmu_observer_read() and vpmu_describe() must agree. */
 static void check_short(struct vcpu *vc, uint32_t n, const struct vpmu_view *view)
 {
 	uint64_t value = 0;
 	bool shared = !view->shared;
-	bool counts = vpmu_observed(&vc->vpmu, n, &value, &shared);
+	bool counts = vpmu_observer_read(&vc->vpmu, n, &value, &shared);
 
 	if (counts == (view->state == VPMU_LOST))
 		world_differ("observer %u counts or is lost", n);

@@ -23,7 +23,7 @@ static void print_vcpus(uint32_t vcpus, const char *first, const char *next)
 
 static void print_window(const struct vm_tree *tree, const struct vm_schedule *s, uint32_t i)
 {
-	const struct vm_window_of *w = &s->windows[i];
+	const struct vm_hart_window *w = &s->windows[i];
 
 	printf("  window    %7" PRIu32 " to %7" PRIu32 " us %5.1f %%  %s", w->start_us,
 	       w->start_us + w->length_us, percent(s, w->length_us), tree->vms[w->vm].name);
@@ -95,7 +95,7 @@ void print_schedules(const struct vm_tree *tree)
 static void print_json_windows(const struct vm_tree *tree, const struct vm_schedule *s)
 {
 	for (uint32_t i = 0; i < s->n_windows; i++) {
-		const struct vm_window_of *w = &s->windows[i];
+		const struct vm_hart_window *w = &s->windows[i];
 
 		printf("%s{\"vm\":\"%s\",\"vcpus\":[", i ? "," : "", tree->vms[w->vm].name);
 		print_vcpus(w->vcpus, "", ",");

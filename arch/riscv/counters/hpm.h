@@ -54,8 +54,8 @@ struct hpm_inexact {
 };
 
 struct hpm {
-	uint64_t hctrs; /* counters 3..31 that have filters */
-	uint64_t kept;  /* like hctrs, and counter 0: HS cannot read them (mcounteren) */
+	uint64_t hctrs;      /* counters 3..31 that have filters */
+	uint64_t unreadable; /* like hctrs, and counter 0: HS cannot read them (mcounteren) */
 	uint64_t fixed; /* those of counters 0 and 2 that have filters and that guests may take */
 	uint64_t fixed_only; /* those in `fixed` whose event the firmware counts on no other */
 	uint32_t width;      /* of each counter, in bits */
@@ -80,15 +80,15 @@ struct hpm {
 	/* With hart_flags: the OF bits that the guest must see. A counter that is set or run
 	 * without being armed gets this OF. */
 	uint64_t shown;
-	uint64_t fresh;  /* sbi back end: set, with values that run() has not written yet */
-	uint64_t failed; /* sbi back end: see hpm_failures() */
+	uint64_t dirty;  /* sbi back end: set, with values that run() has not written yet */
+	uint64_t failed; /* sbi back end: see hpm_take_failures() */
 	struct hpm_slot slots[32];
 	struct hpm_event events[HPM_MAX_EVENTS];
 
 	/* The VM tree's events of this core (its node /pmu). NULL: only the firmware decides. */
 	const struct selectors *table;
-	bool table_raw;     /* the firmware accepts the raw events of the table */
-	uint64_t without_m; /* delegated: counters whose MINH the firmware has set */
+	bool table_raw;      /* the firmware accepts the raw events of the table */
+	uint64_t minh_hctrs; /* delegated: counters whose MINH the firmware has set */
 	struct hpm_contradiction contradiction; /* the first that was found */
 	struct hpm_inexact inexact;             /* the first that was found */
 };
@@ -131,7 +131,7 @@ static inline bool hpm_holds(const struct hpm *hpm, uint32_t hctr, const struct 
 	return slot->programmed && hw_event_equal(&slot->config, config);
 }
 
-static inline uint64_t hpm_failures(struct hpm *hpm)
+static inline uint64_t hpm_take_failures(struct hpm *hpm)
 {
 	uint64_t failed = hpm->failed;
 

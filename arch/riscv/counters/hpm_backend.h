@@ -49,8 +49,8 @@ void hpm_fixed_release(struct hpm *hpm, uint64_t hctrs);
 void hpm_start_any(struct hpm *hpm, uint64_t hctrs, uint64_t value);
 void hpm_start_armed_any(struct hpm *hpm, uint32_t hctr, uint64_t value);
 
-/* The sbi back end. hpm_failures() reports refusals of the firmware. hpm_sbi_start_armed() is only
- * for counters in may_arm. */
+/* The sbi back end. hpm_take_failures() reports refusals of the firmware. hpm_sbi_start_armed() is
+ * only for counters in may_arm. */
 void hpm_sbi_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed);
 void hpm_sbi_run(struct hpm *hpm, uint64_t hctrs);
 void hpm_sbi_start_armed(struct hpm *hpm, uint32_t hctr, uint64_t value);

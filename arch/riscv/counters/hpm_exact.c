@@ -20,7 +20,7 @@ static void compare(struct hpm *hpm, const char *where, uint64_t known, uint64_t
 		                                    shorter ? -counted : counted};
 }
 
-void hpm_exact_alone(struct hpm *hpm, uint32_t hctr)
+void hpm_exact_check_vs(struct hpm *hpm, uint32_t hctr)
 {
 	uint64_t before = hpm_value(hpm, hctr), last = 0;
 
@@ -67,8 +67,8 @@ static __attribute__((noinline)) uint64_t take_turn(atomic_uint *turn, uint32_t 
 	return wait_turn(turn, now + harts);
 }
 
-bool hpm_exact_turns(struct hpm *hpm, atomic_uint *turn, uint32_t me, uint32_t harts,
-                     void (*pass)(uint32_t turn))
+bool hpm_exact_check_hs(struct hpm *hpm, atomic_uint *turn, uint32_t me, uint32_t harts,
+                        void (*pass)(uint32_t turn))
 {
 	const struct hpm_event *event = hpm_event_find(hpm, SBI_PMU_HW_INSTRUCTIONS);
 	uint32_t hctr = event && event->hctrs ? lowest_bit(event->hctrs) : HCTR_INSTRET;
@@ -95,7 +95,7 @@ bool hpm_exact_turns(struct hpm *hpm, atomic_uint *turn, uint32_t me, uint32_t h
 		hpm_stop(hpm, BIT(hctr));
 		hpm_selfcheck_leave(hpm, hctr);
 	}
-	if (!came || (hpm_gives_silent() && value[0] == value[TURNS - 1]))
+	if (!came || (hpm_silent_events() && value[0] == value[TURNS - 1]))
 		return came;
 	for (uint32_t i = 2; i < TURNS; i++)
 		compare(hpm, harts > 1 ? "while harts take turns" : "alone",

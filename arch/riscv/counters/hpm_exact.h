@@ -13,7 +13,7 @@
 
 /* Runs sequences in VS-mode. The counter is running, and counts instructions in VS-mode but not in
  * HS-mode. Called by the self-check. */
-void hpm_exact_alone(struct hpm *hpm, uint32_t hctr);
+void hpm_exact_check_vs(struct hpm *hpm, uint32_t hctr);
 
 /*
  * Runs sequences in HS-mode, one in each turn of this hart. *turn is the number of the current
@@ -22,8 +22,8 @@ void hpm_exact_alone(struct hpm *hpm, uint32_t hctr);
  * always executes the same number of instructions. It makes an emulator that runs one hart at a
  * time switch to the other one. Returns false if the other hart did not end its turn in time.
  */
-bool hpm_exact_turns(struct hpm *hpm, atomic_uint *turn, uint32_t me, uint32_t harts,
-                     void (*pass)(uint32_t turn));
+bool hpm_exact_check_hs(struct hpm *hpm, atomic_uint *turn, uint32_t me, uint32_t harts,
+                        void (*pass)(uint32_t turn));
 
 /* Called after both tests. If a difference was wrong, guests get no counters, unless `offer`. */
 void hpm_exact_settle(struct hpm *hpm, bool offer);

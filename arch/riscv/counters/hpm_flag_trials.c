@@ -28,7 +28,7 @@ static uint64_t shown(uint64_t hctrs)
 	return end.scause == CAUSE_ECALL_VS ? end.a1 : ~0UL;
 }
 
-bool hpm_hides_flags(const struct hpm *hpm)
+bool hpm_probe_flags_hidden(const struct hpm *hpm)
 {
 	uint64_t hcounteren = csr_read(CSR_HCOUNTEREN);
 	uint64_t hctrs = 0;
@@ -62,7 +62,7 @@ static bool start_sets_flag(struct hpm *hpm, uint32_t hctr)
 }
 
 /* Without -icount, QEMU's timers follow the host's clock. */
-bool hpm_lcofi_comes(uint64_t patience)
+bool hpm_wait_for_lcofi(uint64_t patience)
 {
 	uint64_t end = csr_read(CSR_TIME) + patience;
 
@@ -85,7 +85,7 @@ static bool interrupts_after(struct hpm *hpm, uint32_t hctr, uint64_t elsewhere,
 	for (uint32_t i = 0; i < ARRAY_SIZE(values); i++) {
 		hpm_set(hpm, BIT(hctr), values[i] & all, true);
 		hpm_run(hpm, BIT(hctr));
-		comes = i && hpm_lcofi_comes(patience);
+		comes = i && hpm_wait_for_lcofi(patience);
 		hpm_stop(hpm, BIT(hctr));
 	}
 	hpm->hart_flags = false;
@@ -110,7 +110,7 @@ static const char *far_starts(struct hpm *hpm, uint32_t hctr, uint64_t patience)
 	return comes ? NULL : "an overflow that a start far from the wrap loses";
 }
 
-const char *hpm_try_flags(struct hpm *hpm, uint32_t hctr, uint64_t patience)
+const char *hpm_probe_flag_starts(struct hpm *hpm, uint32_t hctr, uint64_t patience)
 {
 	hpm->start_sets_flag = start_sets_flag(hpm, hctr);
 	return far_starts(hpm, hctr, patience);

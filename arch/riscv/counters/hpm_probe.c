@@ -41,7 +41,7 @@ static void find_counters(struct hpm *hpm)
 		    (ret.value & 0xfff) != CSR_CYCLE + i)
 			continue;
 		if (is_kept(i)) {
-			hpm->kept |= BIT(i);
+			hpm->unreadable |= BIT(i);
 			continue;
 		}
 		hpm->hctrs |= BIT(i);
@@ -49,7 +49,7 @@ static void find_counters(struct hpm *hpm)
 			hpm->width = width;
 	}
 	if (is_kept(HCTR_CYCLE)) {
-		hpm->kept |= BIT(HCTR_CYCLE);
+		hpm->unreadable |= BIT(HCTR_CYCLE);
 		hpm->hctrs = 0;
 	}
 }
@@ -296,7 +296,7 @@ static void configure_all(struct hpm *hpm)
 	for (uint32_t i = 0; i < hpm->n_events; i++) {
 		for_each_bit (hctr, hpm->events[i].hctrs & ~done) {
 			if (try_event(hpm, hpm->events[i].event_idx, hctr))
-				hpm->without_m |= BIT(hctr);
+				hpm->minh_hctrs |= BIT(hctr);
 			/* No guest uses this filter, so the counter must be reset before use. */
 			hpm->slots[hctr].programmed = true;
 		}
@@ -306,7 +306,7 @@ static void configure_all(struct hpm *hpm)
 		done = hpm_table_configure(hpm, hpm->hctrs & ~done);
 		for_each_bit (hctr, done)
 			hpm->slots[hctr].programmed = true;
-		hpm->without_m |= done;
+		hpm->minh_hctrs |= done;
 	}
 }
 
@@ -351,7 +351,7 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t p
 		quirks.home_counters = true;
 		assign_homes(hpm);
 	}
-	hpm->flags_hidden = !hpm->ssccfg && hpm_hides_flags(hpm);
+	hpm->flags_hidden = !hpm->ssccfg && hpm_probe_flags_hidden(hpm);
 	quirks.scountovf_leaks |= !hpm->ssccfg && !hpm->flags_hidden;
 	hpm_fixed_probe(hpm);
 }

@@ -86,7 +86,7 @@ static void reset(struct hpm *hpm, uint64_t hctrs)
 /* Whether the hart might accept the event and never count it. */
 static bool is_silent(uint64_t event_data)
 {
-	return quirks.home_counters && (!hpm_gives_silent() || quirk_takes_for_own(event_data));
+	return quirks.home_counters && (!hpm_silent_events() || quirk_counts_selector(event_data));
 }
 
 /* Returns the home counters that cannot get another event by a delegated write: QEMU continues to
@@ -96,7 +96,7 @@ static uint64_t homes_that_count(const struct hpm *hpm)
 	uint64_t hctrs = 0;
 
 	for (uint32_t i = 0; quirks.home_counters && i < hpm->n_events; i++) {
-		if (quirk_takes_for_own(hpm->events[i].selector))
+		if (quirk_counts_selector(hpm->events[i].selector))
 			hctrs |= hpm->events[i].hctrs;
 	}
 	return hctrs;
@@ -113,7 +113,7 @@ static uint64_t hctrs_by_table(struct hpm *hpm, const struct hw_event *config, u
 	if (!hpm->table_raw)
 		return 0;
 	if (hpm->delegated)
-		return able & hpm->without_m & ~homes_that_count(hpm);
+		return able & hpm->minh_hctrs & ~homes_that_count(hpm);
 	if (!hpm_firmware_event(config, &firmware_event))
 		return 0;
 	/* The choice of a free counter is not made here. */

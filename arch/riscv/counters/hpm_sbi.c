@@ -128,11 +128,11 @@ static void set(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
 	bool flagged = hpm->hart_flags && armed && csr_read(CSR_SCOUNTOVF) & bit;
 
 	if (armed == ((hpm->armed & bit) != 0) && hpm_read(hctr) == value && !flagged) {
-		hpm->fresh &= ~bit;
+		hpm->dirty &= ~bit;
 		return;
 	}
 	hpm->slots[hctr].value = value;
-	hpm->fresh |= bit;
+	hpm->dirty |= bit;
 	hpm->armed = armed ? hpm->armed | bit : hpm->armed & ~bit;
 	/* OF is 0 in a counter that was armed and did not overflow, and must be 1. Newer firmware
 	 * sets it at each start; with older firmware only a configuration does. */
@@ -169,7 +169,7 @@ static uint64_t start_together(struct hpm *hpm, uint64_t hctrs)
 
 __attribute__((noinline)) void hpm_sbi_start_armed(struct hpm *hpm, uint32_t hctr, uint64_t value)
 {
-	hpm->fresh &= ~BIT(hctr);
+	hpm->dirty &= ~BIT(hctr);
 	hpm->armed |= BIT(hctr);
 	start_armed(hpm, hctr, value);
 }
@@ -182,12 +182,12 @@ static __attribute__((noinline)) void start_near(struct hpm *hpm, uint32_t hctr,
 
 static __attribute__((noinline)) void run_any(struct hpm *hpm, uint64_t hctrs)
 {
-	uint64_t again = hctrs & ~hpm->fresh;
+	uint64_t again = hctrs & ~hpm->dirty;
 	uint64_t cleared = again & hpm->armed;
-	uint64_t unarmed = hctrs & hpm->fresh & ~hpm->armed;
+	uint64_t unarmed = hctrs & hpm->dirty & ~hpm->armed;
 	uint32_t i;
 
-	hpm->fresh &= ~hctrs;
+	hpm->dirty &= ~hctrs;
 	/* The guest must continue to see OF = 1 of counters that have wrapped since they were
 	 * set. */
 	cleared &= ~hpm->shown;
@@ -211,9 +211,9 @@ static __attribute__((noinline)) void run_any(struct hpm *hpm, uint64_t hctrs)
 
 void hpm_sbi_run(struct hpm *hpm, uint64_t hctrs)
 {
-	if (!(hctrs & (hpm->fresh | hpm->armed)))
+	if (!(hctrs & (hpm->dirty | hpm->armed)))
 		hpm_sbi_start_at(hpm, hctrs, 0, 0, false);
-	else if (hpm->hart_flags && !(hctrs & (hpm->fresh | ~hpm->armed | hpm->shown)))
+	else if (hpm->hart_flags && !(hctrs & (hpm->dirty | ~hpm->armed | hpm->shown)))
 		hpm_sbi_start_at(hpm, hctrs, 0, 0, true);
 	else
 		run_any(hpm, hctrs);

@@ -58,14 +58,14 @@ static inline void hpm_sbi_start_at(struct hpm *hpm, uint64_t hctrs, uint64_t fl
 /* Starts counters that were not armed, and so have OF = 1; their old values do not matter. */
 static inline void hpm_sbi_start(struct hpm *hpm, uint64_t hctrs, uint64_t value)
 {
-	hpm->fresh &= ~hctrs;
+	hpm->dirty &= ~hctrs;
 	hpm_sbi_start_at(hpm, hctrs, SBI_PMU_START_SET_INIT_VALUE, value, false);
 }
 
 /* The same with hart_flags, where a start far from the wrap has OF = 0 as well. */
 static inline void hpm_sbi_start_far(struct hpm *hpm, uint64_t hctrs, uint64_t value)
 {
-	hpm->fresh &= ~hctrs;
+	hpm->dirty &= ~hctrs;
 	hpm->armed |= hctrs;
 	hpm->far |= hctrs;
 	hpm_sbi_start_at(hpm, hctrs, SBI_PMU_START_SET_INIT_VALUE, value, true);

@@ -70,7 +70,7 @@ static enum selector_stimulus stimulus_of(const struct hpm *hpm, uint32_t event_
 
 /* Runs a guest for a moment, and returns whether the counter behaved as in `moves`. The TLBs are
  * empty each time, so TLB misses happen, too. */
-static bool counts_as_told(const struct hpm *hpm, uint32_t hctr, bool user, bool moves)
+static bool obeys_filter(const struct hpm *hpm, uint32_t hctr, bool user, bool moves)
 {
 	uint64_t before = hpm_value(hpm, hctr);
 
@@ -99,25 +99,25 @@ static const char *inhibited(const struct hpm *hpm, uint32_t hctr)
 static const char *filtered(struct hpm *hpm, uint32_t hctr, uint32_t event_idx)
 {
 	static const uint32_t filters[] = {HW_INH_VS, HW_INH_VU};
-	bool in_vs = counts_as_told(hpm, hctr, false, true);
-	bool in_vu = counts_as_told(hpm, hctr, true, true);
+	bool in_vs = obeys_filter(hpm, hctr, false, true);
+	bool in_vu = obeys_filter(hpm, hctr, true, true);
 	const char *fault;
 
-	if (hpm_gives_silent() && !in_vs && !in_vu)
+	if (hpm_silent_events() && !in_vs && !in_vu)
 		return NULL;
 	if (!in_vs || !in_vu)
 		return STANDS_STILL;
 	if (event_idx == SBI_PMU_HW_INSTRUCTIONS)
-		hpm_exact_alone(hpm, hctr);
+		hpm_exact_check_vs(hpm, hctr);
 	hpm_stop(hpm, BIT(hctr));
-	if (!counts_as_told(hpm, hctr, false, false))
+	if (!obeys_filter(hpm, hctr, false, false))
 		return "a counter that does not stop";
 	for (uint32_t i = 0; i < ARRAY_SIZE(filters); i++) {
 		fault = hpm_selfcheck_begin(hpm, hctr, event_idx, filters[i]);
 		if (fault)
 			return fault;
-		if (!counts_as_told(hpm, hctr, false, filters[i] != HW_INH_VS) ||
-		    !counts_as_told(hpm, hctr, true, filters[i] != HW_INH_VU))
+		if (!obeys_filter(hpm, hctr, false, filters[i] != HW_INH_VS) ||
+		    !obeys_filter(hpm, hctr, true, filters[i] != HW_INH_VU))
 			return "a counter that does not filter modes";
 		hpm_stop(hpm, BIT(hctr));
 	}
@@ -133,7 +133,7 @@ const char *hpm_selfcheck_event(struct hpm *hpm, uint32_t event_idx, uint32_t hc
 	if (!fault && stimulus_of(hpm, event_idx) != STIMULUS_NONE)
 		fault = filtered(hpm, hctr, event_idx);
 	hpm_stop(hpm, BIT(hctr));
-	return hpm_failures(hpm) && !fault ? REFUSES : fault;
+	return hpm_take_failures(hpm) && !fault ? REFUSES : fault;
 }
 
 /* Whether a counter keeps its OF bit, which guests may see, when it is started again. */
@@ -161,7 +161,7 @@ static const char *overflows(struct hpm *hpm, uint32_t hctr, uint64_t patience)
 		return REFUSES;
 	if (flag(hctr) && hpm_value(hpm, hctr) >= start)
 		return "a start that leaves OF set";
-	if (!hpm_lcofi_comes(patience))
+	if (!hpm_wait_for_lcofi(patience))
 		return "an armed counter that does not interrupt";
 	if (hpm_take_overflow(hpm) != BIT(hctr) || csr_read(CSR_SIP) & BIT(IRQ_LCOFI))
 		return "an overflow without OF, or whose LCOFI stays";
@@ -176,15 +176,15 @@ static const char *check_interrupt(struct hpm *hpm, uint32_t event_idx, uint32_t
 	const char *fault =
 	    hpm_selfcheck_begin(hpm, hctr, event_idx, HW_COUNT_HS | HW_INH_VS | HW_INH_VU);
 
-	if (!fault && hpm_gives_silent() && counts_as_told(hpm, hctr, false, false))
+	if (!fault && hpm_silent_events() && obeys_filter(hpm, hctr, false, false))
 		fault = STANDS_STILL;
 	if (!fault)
 		fault = overflows(hpm, hctr, patience);
 	hpm_stop(hpm, BIT(hctr));
 	csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
 	if (!fault && !hpm->ssccfg)
-		fault = hpm_try_flags(hpm, hctr, patience);
-	return hpm_failures(hpm) && !fault ? REFUSES : fault;
+		fault = hpm_probe_flag_starts(hpm, hctr, patience);
+	return hpm_take_failures(hpm) && !fault ? REFUSES : fault;
 }
 
 /* Returns a counter of the event, preferably one not in `tried`, to test many. */
@@ -249,7 +249,7 @@ static bool moves_alone(const struct hpm *hpm, uint32_t counts, uint32_t stands,
 {
 	uint64_t before = hpm_value(hpm, stands);
 
-	return counts_as_told(hpm, counts, user, true) && hpm_value(hpm, stands) == before;
+	return obeys_filter(hpm, counts, user, true) && hpm_value(hpm, stands) == before;
 }
 
 /* Whether one counter can count VS while the other one counts VU. */
@@ -263,7 +263,7 @@ static bool are_apart(struct hpm *hpm, uint32_t event_idx, uint32_t hctr_s, uint
 	hpm_stop(hpm, BIT(hctr_s) | BIT(hctr_u));
 	hpm_selfcheck_leave(hpm, hctr_s);
 	hpm_selfcheck_leave(hpm, hctr_u);
-	return !hpm_failures(hpm) && apart;
+	return !hpm_take_failures(hpm) && apart;
 }
 
 bool hpm_selfcheck_filters(struct hpm *hpm)

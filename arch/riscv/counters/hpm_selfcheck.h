@@ -39,16 +39,16 @@ void hpm_selfcheck_leave(struct hpm *hpm, uint32_t hctr);
 
 /*
  * Probes of OF bits for harts where guests' reads of scountovf do not trap (hpm_flag_trials.c).
- * hpm_hides_flags(): see hpm->flags_hidden. All counters of events have OF = 1, and are stopped.
- * hpm_try_flags(): sets start_sets_flag and far_loses, with a stopped counter whose event counts
- * HS. It is stopped afterwards, its next overflow is reported, and no LCOFI is pending. Returns
- * NULL, or the defect that prevents overflow interrupts.
+ * hpm_probe_flags_hidden(): see hpm->flags_hidden. All counters of events have OF = 1, and are
+ * stopped. hpm_probe_flag_starts(): sets start_sets_flag and far_loses, with a stopped counter
+ * whose event counts HS. It is stopped afterwards, its next overflow is reported, and no LCOFI is
+ * pending. Returns NULL, or the defect that prevents overflow interrupts.
  */
-bool hpm_hides_flags(const struct hpm *hpm);
-const char *hpm_try_flags(struct hpm *hpm, uint32_t hctr, uint64_t patience);
+bool hpm_probe_flags_hidden(const struct hpm *hpm);
+const char *hpm_probe_flag_starts(struct hpm *hpm, uint32_t hctr, uint64_t patience);
 
 /* Waits for an LCOFI, at most `patience` ticks of host time. */
-bool hpm_lcofi_comes(uint64_t patience);
+bool hpm_wait_for_lcofi(uint64_t patience);
 
 /* Executes 30 instructions, VS_WORK_PASS for each of the passes (1 or more), and an ECALL in
  * VS-mode or VU-mode. Some of them jump, one loads and one stores. Together they use three pages of

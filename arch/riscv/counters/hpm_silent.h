@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 #ifdef TALLY_DEBUG
-bool hpm_gives_silent(void);
+bool hpm_silent_events(void);
 #else
-static inline bool hpm_gives_silent(void)
+static inline bool hpm_silent_events(void)
 {
 	return false;
 }

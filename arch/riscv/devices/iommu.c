@@ -28,7 +28,7 @@ static bool set_directory(struct iommu *iommu, uint64_t mode)
 {
 	uint64_t value = IOMMU_PPN((uint64_t)iommu->directory) | mode;
 
-	iommu_wait_from_now(iommu);
+	iommu_start_timeout(iommu);
 	if (!iommu_wait(iommu, IOMMU_DDTP, (uint32_t)DDTP_BUSY, 0))
 		return false;
 	/* Turning Off must keep the directory: changing both is not defined. */
@@ -88,7 +88,7 @@ const char *iommu_init(struct iommu *iommu, uint64_t base, uint32_t last_id, uin
 	uint64_t caps = io_read64(base + IOMMU_CAPABILITIES);
 	const char *why;
 
-	*iommu = (struct iommu){.base = base, .patience = patience, .capabilities = caps};
+	*iommu = (struct iommu){.base = base, .timeout = patience, .capabilities = caps};
 	why = lacks(iommu, last);
 	if (!why)
 		why = configure(iommu);
@@ -98,17 +98,17 @@ const char *iommu_init(struct iommu *iommu, uint64_t base, uint32_t last_id, uin
 	iommu->directory = alloc(PAGE_SIZE);
 	iommu->commands = alloc(IOMMU_QUEUE_BYTES);
 	iommu->faults = alloc(IOMMU_QUEUE_BYTES);
-	iommu->answer = alloc(PAGE_SIZE);
+	iommu->fence_word = alloc(PAGE_SIZE);
 	why = iommu_queues_on(iommu);
 	if (why)
 		return why;
-	iommu_wait_from_now(iommu);
+	iommu_start_timeout(iommu);
 	if (!iommu_fence(iommu))
 		return "it does not answer commands";
 	for (iommu->levels = 1; iommu->levels < 3 && last_id >> id_bits(iommu, iommu->levels);)
 		iommu->levels++;
 	/* Invalidates the IOMMU's caches of former directories. */
-	iommu_wait_from_now(iommu);
+	iommu_start_timeout(iommu);
 	if (!iommu_command(iommu, CMD_IODIR_INVAL_DDT, 0) || !iommu_fence(iommu) ||
 	    !iommu_command(iommu, CMD_IOTINVAL_VMA, 0) ||
 	    !iommu_command(iommu, CMD_IOTINVAL_GVMA, 0) || !iommu_fence(iommu)) {
@@ -182,7 +182,7 @@ static bool forget(struct iommu *iommu, uint32_t id, uint32_t gscid)
 {
 	if (iommu_is_broken(iommu))
 		return false;
-	iommu_wait_from_now(iommu);
+	iommu_start_timeout(iommu);
 	return iommu_command(iommu, CMD_IODIR_INVAL_DDT | CMD_DEVICE(id), 0) &&
 	       iommu_fence(iommu) &&
 	       iommu_command(iommu, CMD_IOTINVAL_VMA | CMD_GV_GSCID(gscid), 0) &&

@@ -16,9 +16,9 @@
 typedef void *iommu_alloc_fn(size_t size);
 
 struct iommu {
-	uint64_t base;     /* address of its registers */
-	uint64_t patience; /* ticks of host time */
-	uint64_t since;    /* host time: the beginning of the current wait */
+	uint64_t base;       /* address of its registers */
+	uint64_t timeout;    /* ticks of host time */
+	uint64_t wait_start; /* host time: the beginning of the current wait */
 	uint64_t capabilities;
 	uint32_t levels; /* levels of the directory; 0: the IOMMU is off */
 	uint32_t words;  /* words of a context */
@@ -27,8 +27,8 @@ struct iommu {
 	 * writes, and the last value that it was asked to write. */
 	uint64_t *commands;
 	uint32_t tail;
-	volatile uint32_t *answer;
-	uint32_t asked;
+	volatile uint32_t *fence_word;
+	uint32_t fence_value;
 	/* A command did not complete, at stuck_at. The queue is restarted before the next command,
 	 * which has to wait. */
 	bool stuck;
@@ -120,10 +120,10 @@ bool iommu_has_fault(const struct iommu *iommu);
 uint32_t iommu_waiting_faults(const struct iommu *iommu);
 
 /* Clears the interrupt of the fault queue. Later records interrupt again. */
-void iommu_faults_seen(struct iommu *iommu);
+void iommu_ack_faults(struct iommu *iommu);
 
 /* Whether, and why, records were lost since the last call. Records are kept again. */
-enum iommu_lost iommu_lost_faults(struct iommu *iommu);
+enum iommu_lost iommu_take_lost(struct iommu *iommu);
 
 /* Whether it has debug registers (DBG) that show its translations. */
 bool iommu_can_translate(const struct iommu *iommu);

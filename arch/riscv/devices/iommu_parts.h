@@ -13,14 +13,14 @@
 #define IOMMU_QUEUE_BYTES PAGE_SIZE
 
 /* Starts the time limit, `patience`, for all following waits. */
-static inline void iommu_wait_from_now(struct iommu *iommu)
+static inline void iommu_start_timeout(struct iommu *iommu)
 {
-	iommu->since = csr_read(CSR_TIME);
+	iommu->wait_start = csr_read(CSR_TIME);
 }
 
-static inline bool iommu_waited_enough(const struct iommu *iommu)
+static inline bool iommu_timed_out(const struct iommu *iommu)
 {
-	return csr_read(CSR_TIME) - iommu->since >= iommu->patience;
+	return csr_read(CSR_TIME) - iommu->wait_start >= iommu->timeout;
 }
 
 /* Waits until the bits in `mask` of a register are `value`. Returns false after the time limit. */

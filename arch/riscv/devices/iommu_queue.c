@@ -18,7 +18,7 @@ _Static_assert(COMMANDS == 256 && RECORDS == 128, "LOG2SZ - 1 below");
 bool iommu_wait(const struct iommu *iommu, uint64_t reg, uint32_t mask, uint32_t value)
 {
 	while ((io_read32(iommu->base + reg) & mask) != value) {
-		if (iommu_waited_enough(iommu))
+		if (iommu_timed_out(iommu))
 			return false;
 	}
 	return true;
@@ -64,7 +64,7 @@ static bool commands_on(struct iommu *iommu)
 
 const char *iommu_queues_off(struct iommu *iommu)
 {
-	iommu_wait_from_now(iommu);
+	iommu_start_timeout(iommu);
 	if (!queue_off(iommu, IOMMU_CQCSR))
 		return "its command queue cannot be turned off";
 	if (!queue_off(iommu, IOMMU_FQCSR))
@@ -77,10 +77,10 @@ const char *iommu_queues_off(struct iommu *iommu)
 
 const char *iommu_queues_on(struct iommu *iommu)
 {
-	iommu_wait_from_now(iommu);
+	iommu_start_timeout(iommu);
 	if (!commands_on(iommu))
 		return "its command queue cannot be turned on";
-	iommu_wait_from_now(iommu);
+	iommu_start_timeout(iommu);
 	if (!set_base(iommu, IOMMU_FQB, iommu->faults, RECORDS_LOG2_1) ||
 	    !queue_on(iommu, IOMMU_FQCSR, IOMMU_FQH))
 		return "its fault queue cannot be turned on";
@@ -89,7 +89,7 @@ const char *iommu_queues_on(struct iommu *iommu)
 }
 
 /* Records that the IOMMU does not answer. Returns false, for the callers to return. */
-static bool is_stuck(struct iommu *iommu)
+static bool set_stuck(struct iommu *iommu)
 {
 	iommu->stuck = true;
 	iommu->stuck_at = csr_read(CSR_TIME);
@@ -98,7 +98,7 @@ static bool is_stuck(struct iommu *iommu)
 
 bool iommu_is_broken(const struct iommu *iommu)
 {
-	return iommu->stuck && csr_read(CSR_TIME) - iommu->stuck_at < REST * iommu->patience;
+	return iommu->stuck && csr_read(CSR_TIME) - iommu->stuck_at < REST * iommu->timeout;
 }
 
 bool iommu_command(struct iommu *iommu, uint64_t first, uint64_t second)
@@ -106,11 +106,11 @@ bool iommu_command(struct iommu *iommu, uint64_t first, uint64_t second)
 	uint32_t next;
 
 	if (iommu->stuck && !commands_on(iommu))
-		return is_stuck(iommu);
+		return set_stuck(iommu);
 	next = (iommu->tail + 1) % COMMANDS;
 	while (io_read32(iommu->base + IOMMU_CQH) == next) {
-		if (iommu_waited_enough(iommu))
-			return is_stuck(iommu);
+		if (iommu_timed_out(iommu))
+			return set_stuck(iommu);
 	}
 	iommu->commands[COMMAND_WORDS * iommu->tail] = first;
 	iommu->commands[COMMAND_WORDS * iommu->tail + 1] = second;
@@ -123,13 +123,13 @@ bool iommu_command(struct iommu *iommu, uint64_t first, uint64_t second)
 
 bool iommu_fence(struct iommu *iommu)
 {
-	if (!iommu_command(iommu, CMD_IOFENCE_C | CMD_AV | CMD_PR_PW | CMD_DATA(++iommu->asked),
-	                   (uint64_t)iommu->answer >> 2))
+	if (!iommu_command(iommu,
+	                   CMD_IOFENCE_C | CMD_AV | CMD_PR_PW | CMD_DATA(++iommu->fence_value),
+	                   (uint64_t)iommu->fence_word >> 2))
 		return false;
-	while (*iommu->answer != iommu->asked) {
-		if (io_read32(iommu->base + IOMMU_CQCSR) & QCSR_ERRORS ||
-		    iommu_waited_enough(iommu))
-			return is_stuck(iommu);
+	while (*iommu->fence_word != iommu->fence_value) {
+		if (io_read32(iommu->base + IOMMU_CQCSR) & QCSR_ERRORS || iommu_timed_out(iommu))
+			return set_stuck(iommu);
 	}
 	/* Orders all that follows after the completion of the commands. */
 	fence_acquire_all();
@@ -147,7 +147,7 @@ uint32_t iommu_wire(struct iommu *iommu, uint32_t n)
 	wire = (uint32_t)ICVEC_FIV_OF(io_read64(at + IOMMU_ICVEC));
 	if (!(io_read32(at + IOMMU_FCTL) & FCTL_WSI) || wire >= n)
 		return n;
-	iommu_wait_from_now(iommu);
+	iommu_start_timeout(iommu);
 	io_write32(at + IOMMU_FQCSR, QCSR_ON_REQUEST | QCSR_INTERRUPT);
 	return iommu_wait(iommu, IOMMU_FQCSR, QCSR_BUSY | QCSR_INTERRUPT, QCSR_INTERRUPT) ? wire
 	                                                                                  : n;
@@ -222,12 +222,12 @@ bool iommu_next_fault(struct iommu *iommu, struct iommu_fault *fault)
 	return true;
 }
 
-void iommu_faults_seen(struct iommu *iommu)
+void iommu_ack_faults(struct iommu *iommu)
 {
 	io_write32(iommu->base + IOMMU_IPSR, IPSR_FIP);
 }
 
-enum iommu_lost iommu_lost_faults(struct iommu *iommu)
+enum iommu_lost iommu_take_lost(struct iommu *iommu)
 {
 	uint32_t csr = io_read32(iommu->base + IOMMU_FQCSR);
 

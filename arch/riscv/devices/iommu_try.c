@@ -21,7 +21,7 @@ enum answer { TRANSLATED, FAULT, SILENT };
 static enum answer ask(struct iommu *iommu, uint32_t id, uint64_t address, bool write,
                        uint64_t *response)
 {
-	iommu_wait_from_now(iommu);
+	iommu_start_timeout(iommu);
 	if (!iommu_wait(iommu, IOMMU_TR_REQ_CTL, (uint32_t)TR_REQ_GO, 0))
 		return SILENT;
 	io_write64(iommu->base + IOMMU_TR_REQ_IOVA, ALIGN_DOWN(address, PAGE_SIZE));
@@ -109,7 +109,7 @@ const char *iommu_try(struct iommu *iommu, uint32_t id, uint64_t last, iommu_all
 	/* Some IOMMUs record the faults of this test, too. */
 	for (uint32_t i = 0; i < IOMMU_QUEUE_BYTES && iommu_next_fault(iommu, &fault); i++)
 		;
-	(void)iommu_lost_faults(iommu);
-	iommu_faults_seen(iommu);
+	(void)iommu_take_lost(iommu);
+	iommu_ack_faults(iommu);
 	return why;
 }

@@ -120,7 +120,7 @@ bool irqchip_use(struct irqchip *chip, struct irqchip_source *source, uint32_t n
 		source->message = ++chip->n_messages;
 		chip->source_of[source->message] = (uint16_t)number;
 	}
-	irqchip_listen(chip, source, false, false);
+	irqchip_set_enabled(chip, source, false, false);
 	if (!plic)
 		*aplic_entry(chip, APLIC_SOURCECFG, number) = mode;
 	return true;
@@ -129,12 +129,12 @@ bool irqchip_use(struct irqchip *chip, struct irqchip_source *source, uint32_t n
 void irqchip_use_routed(const struct irqchip *chip, struct irqchip_source *source, uint32_t number)
 {
 	*source = (struct irqchip_source){.number = number};
-	irqchip_listen(chip, source, false, false);
+	irqchip_set_enabled(chip, source, false, false);
 	*aplic_entry(chip, APLIC_SOURCECFG, number) = 0;
 }
 
-void irqchip_aim(const struct irqchip *chip, const struct irqchip_source *source, uint32_t from,
-                 uint32_t to)
+void irqchip_set_affinity(const struct irqchip *chip, const struct irqchip_source *source,
+                          uint32_t from, uint32_t to)
 {
 	uint32_t bit = 1U << source->number % 32;
 
@@ -158,7 +158,7 @@ static bool is_set(const struct irqchip *chip, uint64_t base, uint32_t source)
 	return *word(chip, base, source) & 1U << source % 32;
 }
 
-bool irqchip_has_gone(const struct irqchip *chip, const struct irqchip_source *source)
+bool irqchip_is_low(const struct irqchip *chip, const struct irqchip_source *source)
 {
 	return chip->kind == IRQCHIP_APLIC && !source->edge &&
 	       !is_set(chip, APLIC_INPUT, source->number);
@@ -172,8 +172,8 @@ static void ask(const struct irqchip *chip, const struct irqchip_source *source)
 		*reg(chip, APLIC_SETIPNUM) = source->number;
 }
 
-void irqchip_listen(const struct irqchip *chip, const struct irqchip_source *source, bool on,
-                    bool held)
+void irqchip_set_enabled(const struct irqchip *chip, const struct irqchip_source *source, bool on,
+                         bool held)
 {
 	if (chip->kind == IRQCHIP_PLIC) {
 		*reg(chip, 4UL * source->number) = on ? PLIC_PRIORITY : 0;
@@ -261,12 +261,12 @@ void irqchip_route(const struct irqchip *chip, const struct irqchip_source *sour
 		*reg(chip, APLIC_CLRIENUM) = source->number;
 }
 
-void irqchip_pend(const struct irqchip *chip, const struct irqchip_source *source, bool on)
+void irqchip_set_pending(const struct irqchip *chip, const struct irqchip_source *source, bool on)
 {
 	*reg(chip, on ? APLIC_SETIPNUM : APLIC_CLRIPNUM) = source->number;
 }
 
-bool irqchip_pends(const struct irqchip *chip, const struct irqchip_source *source)
+bool irqchip_is_pending(const struct irqchip *chip, const struct irqchip_source *source)
 {
 	return is_set(chip, APLIC_SETIP, source->number);
 }

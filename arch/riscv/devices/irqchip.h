@@ -5,7 +5,7 @@
  * IMSIC.
  *
  * A source's registers are accessed only by the owner of the source (core/io/wired.h). But a PLIC's
- * enable register has 32 sources, so only one hart at a time may call irqchip_aim().
+ * enable register has 32 sources, so only one hart at a time may call irqchip_set_affinity().
  */
 #ifndef ARCH_RISCV_DEVICES_IRQCHIP_H
 #define ARCH_RISCV_DEVICES_IRQCHIP_H
@@ -54,13 +54,13 @@ bool irqchip_use(struct irqchip *chip, struct irqchip_source *source, uint32_t n
 void irqchip_use_routed(const struct irqchip *chip, struct irqchip_source *source, uint32_t number);
 
 /* Sends the source's interrupts to another hart. An earlier claim may be completed there. */
-void irqchip_aim(const struct irqchip *chip, const struct irqchip_source *source, uint32_t from,
-                 uint32_t to);
+void irqchip_set_affinity(const struct irqchip *chip, const struct irqchip_source *source,
+                          uint32_t from, uint32_t to);
 
 /* Lets the source interrupt its hart (true) or not (false). Interrupts that came meanwhile are not
  * lost. `held`: it was held and not completed yet. */
-void irqchip_listen(const struct irqchip *chip, const struct irqchip_source *source, bool on,
-                    bool held);
+void irqchip_set_enabled(const struct irqchip *chip, const struct irqchip_source *source, bool on,
+                         bool held);
 
 /* Returns the number of a source that interrupts the calling hart; 0: none. A PLIC gives it to no
  * other hart until it is completed. */
@@ -68,7 +68,7 @@ uint32_t irqchip_claim(const struct irqchip *chip, uint32_t place);
 
 /* Whether the wire of a claimed level source is known to be low again. Without messages the pending
  * bit of an APLIC is the level, but QEMU keeps it after the level has fallen. */
-bool irqchip_has_gone(const struct irqchip *chip, const struct irqchip_source *source);
+bool irqchip_is_low(const struct irqchip *chip, const struct irqchip_source *source);
 
 /* Keeps a claimed source from interrupting before its completion, even if it is high. An edge
  * source is not held. */
@@ -97,10 +97,10 @@ void irqchip_route(const struct irqchip *chip, const struct irqchip_source *sour
                    const struct irqchip_route *route);
 
 /* Performs a write of the source's number to setipnum, or clripnum. */
-void irqchip_pend(const struct irqchip *chip, const struct irqchip_source *source, bool on);
+void irqchip_set_pending(const struct irqchip *chip, const struct irqchip_source *source, bool on);
 
 /* Whether the source is pending; whether its rectified input is high. */
-bool irqchip_pends(const struct irqchip *chip, const struct irqchip_source *source);
+bool irqchip_is_pending(const struct irqchip *chip, const struct irqchip_source *source);
 bool irqchip_input(const struct irqchip *chip, const struct irqchip_source *source);
 
 #endif

@@ -135,7 +135,7 @@ static void find_caps(struct pci_function *f)
 	}
 }
 
-void pci_look(struct pci_function *f)
+void pci_read_function(struct pci_function *f)
 {
 	for (uint32_t n = 0; n < PCI_BARS && !f->header;)
 		n = size_bar(f, n);
@@ -172,7 +172,7 @@ void pci_set_up(const struct pci_function *f, uint16_t command)
 	fence_devices(); /* the new BARs are effective */
 }
 
-uint64_t pci_at(const struct pci_function *f, uint32_t bar, uint64_t offset, uint64_t size)
+uint64_t pci_bar_address(const struct pci_function *f, uint32_t bar, uint64_t offset, uint64_t size)
 {
 	const struct pci_bar *b = &f->bars[bar];
 

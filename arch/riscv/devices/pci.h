@@ -111,7 +111,7 @@ void pci_write8(uint64_t page, uint32_t offset, uint8_t value);
 bool pci_find(struct pci_function *f, uint64_t page, uint32_t bdf);
 
 /* Finds the sizes of its BARs, and its capabilities. Decoding is off meanwhile. */
-void pci_look(struct pci_function *f);
+void pci_read_function(struct pci_function *f);
 
 /* Returns INTx Disable as the function has it. It is not changed unnecessarily: on QEMU each change
  * makes all INTx lines that are high pending again, also those of other VMs (docs/pci.md). */
@@ -121,6 +121,7 @@ uint16_t pci_intx(const struct pci_function *f);
 void pci_set_up(const struct pci_function *f, uint16_t command);
 
 /* Returns the address of registers in a BAR; 0: the BAR is too small. */
-uint64_t pci_at(const struct pci_function *f, uint32_t bar, uint64_t offset, uint64_t size);
+uint64_t pci_bar_address(const struct pci_function *f, uint32_t bar, uint64_t offset,
+                         uint64_t size);
 
 #endif

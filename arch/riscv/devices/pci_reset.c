@@ -24,17 +24,17 @@
 
 static uint64_t common(const struct pci_function *f)
 {
-	return pci_at(f, f->common_bar, f->common_offset, COMMON_SIZE);
+	return pci_bar_address(f, f->common_bar, f->common_offset, COMMON_SIZE);
 }
 
 static uint64_t msix_table(const struct pci_function *f)
 {
-	return f->msix
-	           ? pci_at(f, f->msix_bar, f->msix_offset, (uint64_t)MSIX_ENTRY * f->msix_vectors)
-	           : 0;
+	return f->msix ? pci_bar_address(f, f->msix_bar, f->msix_offset,
+	                                 (uint64_t)MSIX_ENTRY * f->msix_vectors)
+	               : 0;
 }
 
-void pci_master_off(const struct pci_function *f)
+void pci_disable_master(const struct pci_function *f)
 {
 	/* The function's pages were mapped after this hart had begun to use the map of HS. */
 	sfence_vma_all();
@@ -112,7 +112,7 @@ bool pci_virtio_is_translated(const struct pci_function *f)
 	return features & 1U << ACCESS_PLATFORM % 32;
 }
 
-bool pci_reaches(const struct pci_function *f, uint32_t n, uint64_t *at, uint64_t *size)
+bool pci_reset_range(const struct pci_function *f, uint32_t n, uint64_t *at, uint64_t *size)
 {
 	*at = n ? msix_table(f) : f->virtio ? common(f) : 0;
 	*size = n ? MSIX_ENTRY * f->msix_vectors : COMMON_SIZE;

@@ -12,7 +12,7 @@
 #define PCI_FLR_MS 100U /* the function must not be accessed for so long after an FLR */
 
 /* Stops new requests of the function. */
-void pci_master_off(const struct pci_function *f);
+void pci_disable_master(const struct pci_function *f);
 
 /* Whether requests of the function are incomplete. Conventional functions do not report that. */
 bool pci_is_busy(const struct pci_function *f);
@@ -33,6 +33,6 @@ bool pci_clear_msix(const struct pci_function *f, uint32_t *next);
 bool pci_virtio_is_translated(const struct pci_function *f);
 
 /* Gets the n-th range that HS needs here, besides configuration space. Returns false if none. */
-bool pci_reaches(const struct pci_function *f, uint32_t n, uint64_t *at, uint64_t *size);
+bool pci_reset_range(const struct pci_function *f, uint32_t n, uint64_t *at, uint64_t *size);
 
 #endif

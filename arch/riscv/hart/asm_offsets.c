@@ -11,7 +11,7 @@ void asm_offsets(void)
 {
 	DEFINE(CTX_X, offsetof(struct guest_context, x));
 	DEFINE(CTX_HS_SP, offsetof(struct guest_context, hs_sp));
-	DEFINE(CTX_ENTERED_HS, offsetof(struct guest_context, entered_hs));
+	DEFINE(CTX_HS_ENTRY_INSTRET, offsetof(struct guest_context, hs_entry_instret));
 	DEFINE(CTX_HS_LONGEST, offsetof(struct guest_context, hs_longest));
 	DEFINE(CTX_ECALLS, offsetof(struct guest_context, exits[EXIT_ECALL]));
 	DEFINE(CTX_HS_INSNS, offsetof(struct guest_context, hs_insns));
@@ -31,7 +31,7 @@ void asm_offsets(void)
 	DEFINE(ASM_TRAP_STACK_ROOM, TRAP_STACK_ROOM);
 	DEFINE(ASM_PAGE_SIZE, PAGE_SIZE);
 	DEFINE(ASM_TRAP_T0, TRAP_T0);
-	DEFINE(ASM_TRAP_ENDED, TRAP_ENDED);
+	DEFINE(ASM_TRAP_PANICKING, TRAP_PANICKING);
 	DEFINE(ASM_EXT_DBCN, SBI_EXT_DBCN);
 	DEFINE(ASM_DBCN_WRITE, SBI_DBCN_CONSOLE_WRITE);
 	DEFINE(ASM_EXT_HSM, SBI_EXT_HSM);

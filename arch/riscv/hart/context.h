@@ -22,8 +22,8 @@
 
 /* Offsets of words that switch.S keeps in struct pcpu, behind the two of the trap guard (trap.c).
  */
-#define TRAP_T0    16
-#define TRAP_ENDED 24
+#define TRAP_T0        16
+#define TRAP_PANICKING 24
 
 enum gpr {
 	REG_RA = 1,
@@ -59,10 +59,10 @@ struct guest_context {
 	/* x[0] is always 0. While an SBI call is served, a0, a1, s0..s11, t2..t6 and gp are stale
 	 * (see switch.S). */
 	uint64_t x[32];
-	uint64_t hs_sp;      /* top of the stack of its home hart */
-	uint64_t entered_hs; /* instret at the last exit */
+	uint64_t hs_sp;            /* top of the stack of its home hart */
+	uint64_t hs_entry_instret; /* instret at the last exit */
 	/* Instructions of the longest stay in HS, including world switches. While stays are
-	 * recorded it is 0, so that each stay is the longest one and calls stay_longest(). */
+	 * recorded it is 0, so that each stay is the longest one and calls stay_record(). */
 	uint64_t hs_longest;
 	uint64_t exits[VCPU_EXITS];
 	uint64_t hs_insns[VCPU_KINDS]; /* instructions in HS and M for this vcpu, by kind */

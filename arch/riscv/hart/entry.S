@@ -63,8 +63,8 @@ boot_hart:
 
 /* a0 = hartid, a1 = the host device tree. The other hart clears bss, and with it the stack of this
  * hart: nothing here may use memory from the first call on. */
-	.globl boot_instead
-boot_instead:
+	.globl boot_on_other_hart
+boot_on_other_hart:
 	mv	a2, a1
 	la	a1, _start
 	li	a7, ASM_EXT_HSM
@@ -74,8 +74,8 @@ boot_instead:
 	ret
 
 /* a0 = address of the state, a1 = its new value, after which another hart may have the stack. */
-	.globl hart_leaves
-hart_leaves:
+	.globl hart_stop_self
+hart_stop_self:
 	fence	rw, w
 	sw	a1, 0(a0)
 	li	a7, ASM_EXT_HSM

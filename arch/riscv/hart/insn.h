@@ -63,38 +63,38 @@ struct insn insn_decode_htinst(uint64_t htinst);
  */
 #define INSN_COMPRESSED_BIT 2U /* 0: it was compressed, and the rest is its 32-bit equivalent */
 
-static inline bool insn_is_moved_load(uint64_t htinst)
+static inline bool insn_is_transformed_load(uint64_t htinst)
 {
 	return (htinst & ~(uint64_t)(7U << 12 | 31U << 7 | INSN_COMPRESSED_BIT)) == 0x01 &&
 	       (htinst >> 12 & 7) != 7;
 }
 
-static inline bool insn_is_moved_store(uint64_t htinst)
+static inline bool insn_is_transformed_store(uint64_t htinst)
 {
 	return (htinst & ~(uint64_t)(31U << 20 | 3U << 12 | INSN_COMPRESSED_BIT)) == 0x21;
 }
 
-static inline uint32_t insn_moved_length(uint64_t htinst)
+static inline uint32_t insn_transformed_length(uint64_t htinst)
 {
 	return 2 + (htinst & INSN_COMPRESSED_BIT);
 }
 
-static inline uint32_t insn_moved_width(uint64_t htinst)
+static inline uint32_t insn_transformed_width(uint64_t htinst)
 {
 	return 1U << (htinst >> 12 & 3);
 }
 
-static inline bool insn_moved_is_signed(uint64_t htinst)
+static inline bool insn_transformed_is_signed(uint64_t htinst)
 {
 	return !(htinst >> 14 & 1);
 }
 
-static inline uint32_t insn_moved_rd(uint64_t htinst)
+static inline uint32_t insn_transformed_rd(uint64_t htinst)
 {
 	return htinst >> 7 & 31;
 }
 
-static inline uint32_t insn_moved_rs2(uint64_t htinst)
+static inline uint32_t insn_transformed_rs2(uint64_t htinst)
 {
 	return htinst >> 20 & 31;
 }

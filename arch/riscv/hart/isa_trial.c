@@ -84,11 +84,11 @@ static bool (*const tries[ISA_GUEST_FIRST])(const struct cbo_blocks *blocks) = {
 };
 _Static_assert(ISA_H == 0, "tries[]");
 
-const char *isa_kept(void)
+const char *isa_refusal(void)
 {
 	struct trap_guard guard;
 
-	/* Without H the guard itself traps; isa_tried() reports that. */
+	/* Without H the guard itself traps; isa_probe() reports that. */
 	trap_guard_begin(&guard);
 	if (trap_guard_end(&guard) != ~0UL)
 		return NULL;
@@ -113,7 +113,7 @@ bool isa_has_imsic(void)
 	return trap_guard_end(&guard) == ~0UL;
 }
 
-uint64_t isa_tried(uint64_t promised, const struct cbo_blocks *blocks)
+uint64_t isa_probe(uint64_t promised, const struct cbo_blocks *blocks)
 {
 	uint64_t isa = promised;
 

@@ -14,7 +14,7 @@
  * are not tested here stay in the result: only guests use them, or hpm_init() tests them. Changes
  * henvcfg. At boot, one hart at a time.
  */
-uint64_t isa_tried(uint64_t promised, const struct cbo_blocks *blocks);
+uint64_t isa_probe(uint64_t promised, const struct cbo_blocks *blocks);
 
 /* Whether the calling hart has an interrupt file for HS, as it should if the host's tree has an
  * IMSIC. At boot. AIA 1.0, section 3.8. */
@@ -22,6 +22,6 @@ bool isa_has_imsic(void);
 
 /* Returns why Tally cannot run on the calling hart: HS may not read time or instret there; NULL: it
  * may. At boot, before anything else. */
-const char *isa_kept(void);
+const char *isa_refusal(void);
 
 #endif

@@ -67,7 +67,7 @@ static inline bool quirk_may_arm(uint32_t event_idx)
 
 /* QEMU: whether the hart counts an event of its own for this selector, whatever its bits above the
  * low 20 are: cycles, instructions, and TLB misses of loads, stores and fetches. */
-static inline bool quirk_takes_for_own(uint64_t selector)
+static inline bool quirk_counts_selector(uint64_t selector)
 {
 	uint64_t low = selector & 0xfffff;
 

@@ -18,11 +18,11 @@
 #define X(n) (CTX_X + 8 * (n))(tp)
 
 /* Accounts this stay, after an exit of this kind. Clobbers t0, t1, a2 and a4. If the stay is the
- * longest one or is recorded, it calls stay_longest() and clobbers everything that C may clobber
+ * longest one or is recorded, it calls stay_record() and clobbers everything that C may clobber
  * except a3 and, after an SBI call, a0 and a1. */
 	.macro	account_stay exit
 	csrr	t0, CSR_INSTRET
-	ld	t1, CTX_ENTERED_HS(tp)
+	ld	t1, CTX_HS_ENTRY_INSTRET(tp)
 	ld	a4, (CTX_HS_INSNS + 8 * \exit)(tp)
 	ld	a2, CTX_HS_LONGEST(tp)
 	sub	t0, t0, t1
@@ -34,7 +34,7 @@ accounted_\exit:
 
 	.macro	longest exit
 longest_\exit:
-	sd	a3, CTX_ENTERED_HS(tp)
+	sd	a3, CTX_HS_ENTRY_INSTRET(tp)
 	.if	\exit == ASM_EXIT_ECALL
 	sd	a0, X(10)
 	sd	a1, X(11)
@@ -42,12 +42,12 @@ longest_\exit:
 	mv	a0, tp
 	li	a1, \exit
 	mv	a2, t0
-	call	stay_longest
+	call	stay_record
 	.if	\exit == ASM_EXIT_ECALL
 	ld	a0, X(10)
 	ld	a1, X(11)
 	.endif
-	ld	a3, CTX_ENTERED_HS(tp)
+	ld	a3, CTX_HS_ENTRY_INSTRET(tp)
 	j	accounted_\exit
 	.endm
 
@@ -143,7 +143,7 @@ trap_vector:
 	save_for_c
 1:
 	csrr	t1, CSR_INSTRET
-	sd	t1, CTX_ENTERED_HS(tp)
+	sd	t1, CTX_HS_ENTRY_INSTRET(tp)
 	ld	sp, CTX_HS_SP(tp)
 2:	check	check_exit
 	bnez	t0, no_ecall
@@ -318,7 +318,7 @@ save_the_rest:
 	mv	a0, tp
 	mv	s0, zero
 	mv	ra, zero
-	tail	exit_long	/* ends in enter_guest() */
+	tail	exit_slow	/* ends in enter_guest() */
 
 /* _Noreturn void enter_guest(struct guest_context *) */
 	.globl	enter_guest
@@ -397,7 +397,7 @@ unexpected:
 	.globl	__stack_chk_fail
 __stack_chk_fail:
 	mv	a0, ra
-	lla	a5, frame_overwritten
+	lla	a5, stack_smashed
 
 /* Calls a5 on the trap stack of this hart, with its arguments in a0 to a3. A hart that comes here a
  * second time ends the machine without a message. */
@@ -408,10 +408,10 @@ last_words:
 	bgeu	sp, a4, 1f
 	li	t0, -ASM_HART_STACK_SIZE
 	and	t0, sp, t0
-1:	ld	a4, ASM_TRAP_ENDED(t0)
+1:	ld	a4, ASM_TRAP_PANICKING(t0)
 	bnez	a4, 2f
 	li	a4, 1
-	sd	a4, ASM_TRAP_ENDED(t0)
+	sd	a4, ASM_TRAP_PANICKING(t0)
 	li	a4, ASM_HART_STACK_GUARD
 	add	sp, t0, a4
 	jr	a5

@@ -19,7 +19,7 @@ void vs_state_reset(struct vs_state *vs, uint64_t pc)
 	};
 }
 
-void vs_state_load(const struct vs_state *vs, const struct vs_has *has)
+void vs_state_load(const struct vs_state *vs, const struct vs_features *has)
 {
 	csr_write(CSR_SEPC, vs->sepc);
 	csr_write(CSR_SSTATUS, vs->sstatus);
@@ -41,7 +41,7 @@ void vs_state_load(const struct vs_state *vs, const struct vs_has *has)
 		csr_write(CSR_VSISELECT, vs->vsiselect);
 }
 
-void vs_state_put(struct vs_state *vs, const struct vs_has *has)
+void vs_state_put(struct vs_state *vs, const struct vs_features *has)
 {
 	vs_state_keep(vs);
 	vs->sepc = csr_read(CSR_SEPC);
@@ -83,7 +83,7 @@ bool vs_state_has_hstateen0(void)
 
 #define HSTATEEN0_GUEST_AIA (HSTATEEN0_CSRIND | HSTATEEN0_AIA | HSTATEEN0_IMSIC)
 
-bool vs_state_probe_records(void)
+bool vs_state_probe_ctr(void)
 {
 	struct trap_guard guard;
 
@@ -92,7 +92,7 @@ bool vs_state_probe_records(void)
 	return trap_guard_end(&guard) == ~0UL && !vs_state_has_hstateen0();
 }
 
-void vs_state_clear_records(void)
+void vs_state_clear_ctr(void)
 {
 	csr_write(CSR_VSCTRCTL, 0);
 	csr_write(CSR_SCTRSTATUS, 0);

@@ -31,25 +31,25 @@ struct vs_state {
 void vs_state_reset(struct vs_state *vs, uint64_t pc);
 
 /* The optional parts of the VS CSRs that this hart has. */
-struct vs_has {
+struct vs_features {
 	bool sstc, vsiselect;
 	/* Ssctr that no Smstateen can close. Guests are not offered it. */
-	bool records;
+	bool ctr;
 };
 
 /* vs is far from the start of its vcpu: this makes the compiler keep its address in a register. */
 #define vs_state_keep(vs) __asm__("" : "+r"(vs))
 
-void vs_state_load(const struct vs_state *vs, const struct vs_has *has);
-void vs_state_put(struct vs_state *vs, const struct vs_has *has);
+void vs_state_load(const struct vs_state *vs, const struct vs_features *has);
+void vs_state_put(struct vs_state *vs, const struct vs_features *has);
 
 /* Whether the hart has vsiselect; whether it has Ssctr that no Smstateen can close. At boot. */
 bool vs_state_probe_vsiselect(void);
 
-bool vs_state_probe_records(void);
+bool vs_state_probe_ctr(void);
 
-/* With vs_has.records: clears the branch records, so that the next guest does not see them. */
-void vs_state_clear_records(void);
+/* With vs_features.ctr: clears the branch records, so that the next guest does not see them. */
+void vs_state_clear_ctr(void);
 
 /* Sets up the features that guests can use without an exit, and closes all others. Once per hart.
  * `isa` is BIT(enum isa_ext), as probed. aia: guests with an interrupt file may use AIA

@@ -13,11 +13,11 @@
 
 static void fast_ends(struct guest_context *ctx, enum vcpu_exit why)
 {
-	uint64_t stay = machine_csr_read(CSR_INSTRET) - ctx->entered_hs;
+	uint64_t stay = machine_csr_read(CSR_INSTRET) - ctx->hs_entry_instret;
 
 	ctx->hs_insns[why] += stay;
 	if (stay > ctx->hs_longest)
-		stay_longest(ctx, why, stay);
+		stay_record(ctx, why, stay);
 	check_entry();
 }
 
@@ -34,7 +34,7 @@ static _Noreturn void long_way(struct machine_hart *h, struct guest_context *ctx
 			ctx->x[i] = h->x[i];
 	}
 	ctx->x[0] = 0;
-	exit_long(ctx, why);
+	exit_slow(ctx, why);
 }
 
 static void ecall(struct machine_hart *h, struct guest_context *ctx)
@@ -122,7 +122,7 @@ void guest_traps(struct machine_hart *h, uint64_t scause)
 	ctx->callers = NULL;
 	if (h->records_exits)
 		record_exit();
-	ctx->entered_hs = machine_csr_read(CSR_INSTRET);
+	ctx->hs_entry_instret = machine_csr_read(CSR_INSTRET);
 	check_exit();
 	if (scause == CAUSE_ECALL_VS) {
 		ecall(h, ctx);

@@ -30,13 +30,13 @@ void secondary_hart(void)
 }
 
 /* Each hart has H. */
-void boot_instead(uint64_t hartid, void *dtb)
+void boot_on_other_hart(uint64_t hartid, void *dtb)
 {
 	(void)hartid, (void)dtb;
 	abort();
 }
 
-void hart_leaves(atomic_uint *state, uint32_t value)
+void hart_stop_self(atomic_uint *state, uint32_t value)
 {
 	(void)state, (void)value;
 	abort();
@@ -62,13 +62,13 @@ bool quirk_probe_ad(void)
 	return true;
 }
 
-uint64_t isa_tried(uint64_t promised, const struct cbo_blocks *blocks)
+uint64_t isa_probe(uint64_t promised, const struct cbo_blocks *blocks)
 {
 	(void)blocks;
 	return promised & ~BIT(ISA_ZICBOP);
 }
 
-const char *isa_kept(void)
+const char *isa_refusal(void)
 {
 	return NULL;
 }
@@ -134,7 +134,7 @@ void hs_memory_add_pages(uint64_t at, uint64_t size, const char *whose)
 	(void)at, (void)size, (void)whose;
 }
 
-void hs_memory_without(void (*what)(void *), void *with)
+void hs_memory_call_unmapped(void (*what)(void *), void *with)
 {
 	what(with);
 }
@@ -157,8 +157,8 @@ const char *hpm_selfcheck_event(struct hpm *hpm, uint32_t event_idx, uint32_t hc
 }
 
 /* Harts of this machine do not begin in main(). */
-bool hpm_exact_turns(struct hpm *hpm, atomic_uint *turn, uint32_t me, uint32_t harts,
-                     void (*pass)(uint32_t turn))
+bool hpm_exact_check_hs(struct hpm *hpm, atomic_uint *turn, uint32_t me, uint32_t harts,
+                        void (*pass)(uint32_t turn))
 {
 	(void)hpm, (void)turn, (void)me, (void)harts, (void)pass;
 	return true;

@@ -252,8 +252,8 @@ void irqchip_use_routed(const struct irqchip *chip, struct irqchip_source *sourc
 	*source = (struct irqchip_source){.number = number};
 }
 
-void irqchip_aim(const struct irqchip *chip, const struct irqchip_source *source, uint32_t from,
-                 uint32_t to)
+void irqchip_set_affinity(const struct irqchip *chip, const struct irqchip_source *source,
+                          uint32_t from, uint32_t to)
 {
 	struct source *s = source_of(source->number);
 
@@ -266,8 +266,8 @@ void irqchip_aim(const struct irqchip *chip, const struct irqchip_source *source
 	s->place = to;
 }
 
-void irqchip_listen(const struct irqchip *chip, const struct irqchip_source *source, bool on,
-                    bool held)
+void irqchip_set_enabled(const struct irqchip *chip, const struct irqchip_source *source, bool on,
+                         bool held)
 {
 	struct source *s = source_of(source->number);
 
@@ -296,7 +296,7 @@ uint32_t irqchip_claim(const struct irqchip *chip, uint32_t place)
 	return 0;
 }
 
-bool irqchip_has_gone(const struct irqchip *chip, const struct irqchip_source *source)
+bool irqchip_is_low(const struct irqchip *chip, const struct irqchip_source *source)
 {
 	(void)chip, (void)source;
 	return false;
@@ -396,7 +396,7 @@ void irqchip_route(const struct irqchip *chip, const struct irqchip_source *sour
 	forward(s);
 }
 
-void irqchip_pend(const struct irqchip *chip, const struct irqchip_source *source, bool on)
+void irqchip_set_pending(const struct irqchip *chip, const struct irqchip_source *source, bool on)
 {
 	struct source *s = source_of(source->number);
 
@@ -406,7 +406,7 @@ void irqchip_pend(const struct irqchip *chip, const struct irqchip_source *sourc
 	forward(s);
 }
 
-bool irqchip_pends(const struct irqchip *chip, const struct irqchip_source *source)
+bool irqchip_is_pending(const struct irqchip *chip, const struct irqchip_source *source)
 {
 	(void)chip;
 	machine_sees();

@@ -152,7 +152,7 @@ void dma_accesses(void)
 {
 	const struct vm *vm = &vms[below(&machine.chance, n_vms)];
 
-	if (dma_refused() || !machine.booted)
+	if (dma_refusal() || !machine.booted)
 		return;
 	if (machine.kind.iommu_stops && percent(&machine.chance, 10)) {
 		fake_iommu.stops = !fake_iommu.stops;
@@ -204,7 +204,7 @@ void dma_look_at(bool asleep)
 			look_at_faults(vm);
 	}
 	for (uint32_t i = 0; i < n_pcpus; i++)
-		looks |= hart_stacks[i].pcpu.external_at != ~0UL;
+		looks |= hart_stacks[i].pcpu.next_poll != ~0UL;
 	if (asleep && given && fake_iommu_faults() && !looks)
 		machine_differs("nobody looks at %u faults", fake_iommu_faults());
 }

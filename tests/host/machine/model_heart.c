@@ -74,5 +74,5 @@ void model_heart_step(const struct vcpu *vcpu)
 bool model_is_silent(const struct vm *vm)
 {
 	return vm->config->heartbeat_ms && vm->state == VM_RUNNING &&
-	       machine.time > vm->rang_at + period(vm);
+	       machine.time > vm->last_ring + period(vm);
 }

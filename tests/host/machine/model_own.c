@@ -50,7 +50,7 @@ static bool is_open(const struct vm_schedule *s, const struct vcpu *vcpu, uint64
 	bool slack = s->slack >> vcpu->vm->index & 1;
 
 	for (uint32_t i = 0; i < s->n_windows; i++) {
-		const struct vm_window_of *w = &s->windows[i];
+		const struct vm_hart_window *w = &s->windows[i];
 		uint64_t begins = ticks_of(w->start_us), ends = begins + ticks_of(w->length_us);
 
 		if (w->vm == vcpu->vm->index && ((offset >= begins && offset < ends + late) ||
@@ -114,6 +114,6 @@ void model_own_hart(struct machine_hart *h, struct vcpu *vcpu)
 	    vcpu->vm->state == VM_LOADING)
 		DIFFERS(vcpu, "runs while its VM is not running");
 	/* With an interrupt of HS pending it does nothing. */
-	if (pcpu->scheduled && !(machine_pending(h) & h->csr[CSR_SIE]))
+	if (pcpu->has_schedule && !(machine_pending(h) & h->csr[CSR_SIE]))
 		look_at_window(h, vcpu);
 }

@@ -10,7 +10,7 @@
 
 static uint64_t cpu_of(const struct vcpu *vcpu)
 {
-	int64_t ticks = vcpu->fw.cpu_ticks;
+	int64_t ticks = vcpu->stats.cpu_ticks;
 
 	return (uint64_t)ticks + (ticks < 0 ? machine.time : 0);
 }
@@ -73,11 +73,11 @@ void model_pay_left(const struct machine_hart *h, const struct vcpu *vcpu)
 {
 	struct model_vcpu *m = model_of(vcpu);
 
-	m->steal = vcpu->fw.steal_ticks;
+	m->steal = vcpu->stats.steal_ticks;
 	m->turns = machine.turns;
 	m->debts = debts();
 	m->others = ipis_of_others(vcpu);
-	m->cpu = (uint64_t)vcpu->fw.cpu_ticks;
+	m->cpu = (uint64_t)vcpu->stats.cpu_ticks;
 	m->stay = stay_on(h);
 	m->had = cpu_of(vcpu) + m->steal + vcpu->budget.throttled_ticks;
 	m->time = machine.time;
@@ -94,9 +94,9 @@ void model_pay_times(const struct vcpu *vcpu)
 
 	if (cpu < m->guest_ticks)
 		DIFFERS(vcpu, "ran for %lu ticks and is said to have had %lu", m->guest_ticks, cpu);
-	if (cpu + vcpu->fw.steal_ticks + vcpu->budget.throttled_ticks > machine.time)
+	if (cpu + vcpu->stats.steal_ticks + vcpu->budget.throttled_ticks > machine.time)
 		DIFFERS(vcpu, "had %lu ticks, and %lu were stolen, of %lu", cpu,
-		        vcpu->fw.steal_ticks, machine.time);
+		        vcpu->stats.steal_ticks, machine.time);
 }
 
 /*
@@ -106,9 +106,9 @@ void model_pay_times(const struct vcpu *vcpu)
 static void look_at_slice(const struct vcpu *vcpu)
 {
 	const struct model_vcpu *m = model_of(vcpu);
-	uint64_t stolen = vcpu->fw.steal_ticks - m->steal;
+	uint64_t stolen = vcpu->stats.steal_ticks - m->steal;
 
-	if (m->cpu - (uint64_t)vcpu->fw.cpu_ticks != stolen)
+	if (m->cpu - (uint64_t)vcpu->stats.cpu_ticks != stolen)
 		DIFFERS(vcpu, "has had %lu ticks for itself that were stolen", stolen);
 	if (m->turns != machine.turns)
 		return;
@@ -169,7 +169,7 @@ void model_pay_entered(const struct machine_hart *h, const struct vcpu *vcpu)
 {
 	const struct model_vcpu *m = model_of(vcpu);
 	uint64_t throttled = vcpu->budget.throttled_ticks;
-	uint64_t had = cpu_of(vcpu) + vcpu->fw.steal_ticks + throttled - m->had,
+	uint64_t had = cpu_of(vcpu) + vcpu->stats.steal_ticks + throttled - m->had,
 	         passed = machine.time - m->time;
 	uint64_t insns = h->insns_hs - m->insns, accounted = accounted_here() - m->accounted;
 	uint64_t most = UNACCOUNTED;
@@ -200,7 +200,7 @@ void model_pay_step(const struct vcpu *vcpu)
 		const struct vcpu *other = pcpu->vcpus[i];
 
 		if (other != vcpu && other->home == pcpu && !other->run.blocked &&
-		    !other->fw.steal_since)
+		    !other->stats.steal_since)
 			DIFFERS(other, "is ready, and its time is nobody's");
 	}
 }

@@ -106,14 +106,14 @@ def test_a_call_upward_needs_a_port(tmp_path):
 
 
 def test_a_port_is_for_its_room_and_those_above(tmp_path):
-    """wired_follow() is in the scheduler's port, which vcpus are below."""
-    callee = "void wired_follow(void) { }\n"
-    caller = "void wired_follow(void);\nvoid a(void) { wired_follow(); }\n"
+    """wired_update_routes() is in the scheduler's port, which vcpus are below."""
+    callee = "void wired_update_routes(void) { }\n"
+    caller = "void wired_update_routes(void);\nvoid a(void) { wired_update_routes(); }\n"
     (tmp_path / "good").mkdir()
     assert calls(tmp_path / "good", {"core/sched/a.c": caller, "core/io/b.c": callee}) == (0, [])
     (tmp_path / "bad").mkdir()
     assert calls(tmp_path / "bad", {"core/vcpu/a.c": caller, "core/io/b.c": callee}) == (
-        1, ["core/vcpu/a.c: uses wired_follow of core/io/b.c, which is above, and no port.h "
+        1, ["core/vcpu/a.c: uses wired_update_routes of core/io/b.c, which is above, and no port.h "
             "declares it"])
 
 

@@ -7,7 +7,7 @@ from tallylib.replay import Replay
 
 OK, FAILED, NO_VM = 0, 1, 2
 MACHINE_ENDED = 6
-# Lines of Tally's about a VM's life (core/life/vm_tell.c, core/life/vm_life.c): told to the person.
+# Lines of Tally's about a VM's life (core/life/vm_log.c, core/life/vm_life.c): told to the person.
 LIFE = re.compile(r"vm (\S+): ((ended|stopped|failed|asked for a restart|starts again|stays off|"
                   r"\d+ bytes are left out).*)")
 STARTED = re.compile(rb"^tally: \d+ \w+ from entry to the first guest", re.MULTILINE)

@@ -7,7 +7,7 @@
 
 extern bool host_gives_silent __attribute__((weak));
 
-static inline bool hpm_gives_silent(void)
+static inline bool hpm_silent_events(void)
 {
 	return &host_gives_silent && host_gives_silent;
 }

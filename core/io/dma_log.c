@@ -78,78 +78,78 @@ static void say(const struct iommu_fault *fault, uint32_t before)
 		         fault->address, fault->cause, more);
 }
 
-static uint64_t line_at(const struct dma_told *told)
+static uint64_t line_at(const struct dma_log_state *told)
 {
 	return told->ever ? told->at + platform.timebase * LINE_S : 0;
 }
 
-static void say_untold(struct dma_stay *stay, struct dma_told *told)
+static void say_untold(struct dma_stay *stay, struct dma_log_state *told)
 {
-	stay->told = told->ever = true;
+	stay->logged = told->ever = true;
 	told->at = stay->now;
 	if (told != &dma.lost)
-		say(&told->last, told->untold - 1);
+		say(&told->last, told->unlogged - 1);
 	else if (dma.lost_by_memory)
 		log_line("IOMMU: it could not write its queue of faults");
 	else
 		log_line("IOMMU: more faults than its queue holds: the rest is not known");
-	told->untold = 0;
+	told->unlogged = 0;
 }
 
-void dma_tell(struct dma_stay *stay, const struct dma_function *f, const struct iommu_fault *fault)
+void dma_log(struct dma_stay *stay, const struct dma_function *f, const struct iommu_fault *fault)
 {
-	struct dma_told *told = f ? &dma.vms[f->vm->index].told : &dma.nobody;
+	struct dma_log_state *told = f ? &dma.vms[f->vm->index].log : &dma.nobody;
 
-	told->untold++;
+	told->unlogged++;
 	told->last = *fault;
-	if (!stay->told && line_at(told) <= stay->now)
+	if (!stay->logged && line_at(told) <= stay->now)
 		say_untold(stay, told);
 }
 
 static void say_off(struct dma_stay *stay, struct dma_function *f)
 {
-	stay->told = true;
-	f->off_untold = false;
-	dma.offs_untold--;
+	stay->logged = true;
+	f->off_unlogged = false;
+	dma.unlogged_offs--;
 	log_line("vm %s: DMA of %s is off until the VM's next life: %u faults in %lu ms",
 	         f->vm->config->name, f->name, STORM_FAULTS, STORM_MS);
 }
 
-void dma_tell_off(struct dma_stay *stay, struct dma_function *f)
+void dma_log_off(struct dma_stay *stay, struct dma_function *f)
 {
-	if (f->off_untold)
+	if (f->off_unlogged)
 		return;
-	f->off_untold = true;
-	dma.offs_untold++;
-	if (!stay->told)
+	f->off_unlogged = true;
+	dma.unlogged_offs++;
+	if (!stay->logged)
 		say_off(stay, f);
 }
 
-void dma_tell_lost(void)
+void dma_log_lost(void)
 {
-	enum iommu_lost how = iommu_lost_faults(&dma.iommu);
+	enum iommu_lost how = iommu_take_lost(&dma.iommu);
 
 	if (how == IOMMU_LOST_NONE)
 		return;
-	dma.lost.untold = 1;
+	dma.lost.unlogged = 1;
 	dma.lost_by_memory = how == IOMMU_LOST_MEMORY;
 }
 
 /* Whether the stay may log a line for a VM, which is due. */
 static bool may_tell(struct dma_stay *stay, const struct vm *vm)
 {
-	if (!dma_stay_is_for(stay, vm))
+	if (!dma_stay_claim(stay, vm))
 		return false;
-	stay->again |= stay->told;
-	return !stay->told;
+	stay->again |= stay->logged;
+	return !stay->logged;
 }
 
 static void tell_offs(struct dma_stay *stay)
 {
-	for (uint32_t i = 0; i < dma.n_functions && dma.offs_untold; i++) {
+	for (uint32_t i = 0; i < dma.n_functions && dma.unlogged_offs; i++) {
 		struct dma_function *f = &dma.functions[i];
 
-		if (f->off_untold && may_tell(stay, f->vm))
+		if (f->off_unlogged && may_tell(stay, f->vm))
 			say_off(stay, f);
 	}
 }
@@ -157,26 +157,26 @@ static void tell_offs(struct dma_stay *stay)
 /* Lost records belong to no VM. The hart that drains the queue reports them. */
 static void tell_lost(struct dma_stay *stay)
 {
-	if (stay->told)
+	if (stay->logged)
 		stay->again = true;
 	else
 		say_untold(stay, &dma.lost);
 }
 
-uint64_t dma_tell_due(struct dma_stay *stay)
+uint64_t dma_log_due(struct dma_stay *stay)
 {
 	uint64_t next = ~0UL;
 
 	tell_offs(stay);
 	for (uint32_t i = 0; i < n_vms + 2; i++) {
 		const struct vm *vm = i < n_vms ? &vms[i] : NULL;
-		struct dma_told *told = vm           ? &dma.vms[i].told
-		                        : i == n_vms ? &dma.nobody
-		                                     : &dma.lost;
+		struct dma_log_state *told = vm           ? &dma.vms[i].log
+		                             : i == n_vms ? &dma.nobody
+		                                          : &dma.lost;
 		const struct pcpu *hart = vm ? vcpu_home(vm->vcpus[0]) : dma.listener;
 		uint64_t at = line_at(told);
 
-		if (!told->untold || (hart != this_pcpu() && (!vm || at > stay->now)))
+		if (!told->unlogged || (hart != this_pcpu() && (!vm || at > stay->now)))
 			continue;
 		if (at > stay->now)
 			next = at < next ? at : next;
@@ -188,16 +188,16 @@ uint64_t dma_tell_due(struct dma_stay *stay)
 	return next;
 }
 
-void dma_tell_rest_of(struct dma_stay *stay)
+void dma_log_stay_vm(struct dma_stay *stay)
 {
-	struct dma_told *told = &dma.vms[stay->vm->index].told;
+	struct dma_log_state *told = &dma.vms[stay->vm->index].log;
 
-	for (uint32_t i = 0; i < dma.n_functions && dma.offs_untold; i++) {
+	for (uint32_t i = 0; i < dma.n_functions && dma.unlogged_offs; i++) {
 		struct dma_function *f = &dma.functions[i];
 
-		if (f->vm == stay->vm && f->off_untold && !stay->told)
+		if (f->vm == stay->vm && f->off_unlogged && !stay->logged)
 			say_off(stay, f);
 	}
-	if (!stay->told && told->untold)
+	if (!stay->logged && told->unlogged)
 		say_untold(stay, told);
 }

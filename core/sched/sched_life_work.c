@@ -9,7 +9,7 @@
 #include "core/vcpu/vm.h"
 #include "vpmu/bits.h"
 
-bool sched_works(const struct vcpu *vcpu)
+bool sched_has_life_work(const struct vcpu *vcpu)
 {
 	return vcpu->run.turns & TURN_WORK;
 }
@@ -21,7 +21,7 @@ static void others_wait(const struct pcpu *pcpu, const struct vcpu *vcpu)
 	uint32_t i;
 
 	for_each_bit (i, pcpu->ready & ~vcpu->bit) {
-		if (!sched_works(pcpu->vcpus[i]))
+		if (!sched_has_life_work(pcpu->vcpus[i]))
 			vcpu_steal_begin(pcpu->vcpus[i], now);
 	}
 }
@@ -42,13 +42,13 @@ static bool serve_between(struct pcpu *pcpu, const struct vcpu *vcpu)
 	return pending;
 }
 
-void sched_do_work(struct pcpu *pcpu, struct vcpu *vcpu)
+void sched_do_life_work(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	requests_disable(&vcpu->requests);
 	pcpu->last = vcpu->bit;
 	pcpu->slice_end = csr_read(CSR_TIME) + vcpu->slice;
 	/* Between two pieces its window may end, or it may move. */
-	while (pcpu->ready & vcpu->bit && sched_works(vcpu) &&
+	while (pcpu->ready & vcpu->bit && sched_has_life_work(vcpu) &&
 	       csr_read(CSR_TIME) < pcpu->slice_end) {
 		uint32_t looks = 0;
 

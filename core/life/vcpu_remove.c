@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/life/vcpu_gone.h"
+#include "core/life/vcpu_remove.h"
 #include "arch/riscv/hart/csr.h"
 #include "core/hart/check.h"
 #include "core/life/vm_life.h"
@@ -9,7 +9,7 @@
 #include "core/vcpu/guest_file.h"
 #include "core/watch/observe.h"
 
-void sched_remove(struct vcpu *vcpu)
+void vcpu_remove(struct vcpu *vcpu)
 {
 	CHECK(vcpu->home == this_pcpu());
 	vcpu_end_observers(vcpu);
@@ -18,16 +18,16 @@ void sched_remove(struct vcpu *vcpu)
 		vpmu_reset(&vcpu->pmu);
 	sched_off(vcpu);
 	if (vcpu_is_current(vcpu)) {
-		vcpu_fw_resident_until(&vcpu->fw, csr_read(CSR_TIME));
+		vcpu_cpu_time_stop(&vcpu->stats, csr_read(CSR_TIME));
 		vcpu_put(vcpu->home, vcpu);
 	} else {
 		vpmu_clear(&vcpu->pmu);
 	}
 	if (vcpu->guest_file)
 		guest_file_end(vcpu);
-	vcpu->fw.watched = 0;
+	vcpu->stats.fw_watched = 0;
 	vcpu_steal_drop(vcpu);
 	vcpu->timer = ~0UL;
 	sched_enable_requests(vcpu);
-	vm_vcpu_gone(vcpu);
+	vm_vcpu_stopped(vcpu);
 }

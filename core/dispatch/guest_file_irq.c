@@ -4,7 +4,7 @@
 #include "core/sched/sched.h"
 #include "vpmu/bits.h"
 
-void guest_file_came(void)
+void guest_file_handle_irq(void)
 {
 	struct pcpu *pcpu = this_pcpu();
 	uint64_t came = csr_read(CSR_HGEIP) & csr_read(CSR_HGEIE);
@@ -18,9 +18,9 @@ void guest_file_came(void)
 
 		/* Each VM pays for the work that it causes. */
 		if (first)
-			sched_works_for(vcpu);
+			sched_account_stay_to(vcpu);
 		else
-			sched_works_too(vcpu);
+			sched_account_rest_to(vcpu);
 		first = false;
 		sched_wake_if_interrupted(vcpu);
 	}

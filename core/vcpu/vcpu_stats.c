@@ -5,7 +5,7 @@
 
 static uint64_t since_base(const struct vcpu *vcpu, uint32_t code)
 {
-	return fw_events_read(&vcpu->home->fw_events, code) - vcpu->fw.base[code];
+	return fw_events_read(&vcpu->home->fw_events, code) - vcpu->stats.fw_base[code];
 }
 
 static void take_bases(struct vcpu *vcpu, uint32_t codes)
@@ -13,7 +13,7 @@ static void take_bases(struct vcpu *vcpu, uint32_t codes)
 	uint32_t code;
 
 	for_each_bit (code, codes)
-		vcpu->fw.base[code] = fw_events_read(&vcpu->home->fw_events, code);
+		vcpu->stats.fw_base[code] = fw_events_read(&vcpu->home->fw_events, code);
 }
 
 static void add_up(struct vcpu *vcpu, uint32_t codes)
@@ -21,41 +21,41 @@ static void add_up(struct vcpu *vcpu, uint32_t codes)
 	uint32_t code;
 
 	for_each_bit (code, codes)
-		vcpu->fw.total[code] += since_base(vcpu, code);
+		vcpu->stats.fw_total[code] += since_base(vcpu, code);
 }
 
 void vcpu_fw_watch(struct vcpu *vcpu, uint32_t codes)
 {
-	add_up(vcpu, vcpu->fw.watched & ~codes);
-	take_bases(vcpu, codes & ~vcpu->fw.watched);
-	vcpu->fw.watched = codes;
+	add_up(vcpu, vcpu->stats.fw_watched & ~codes);
+	take_bases(vcpu, codes & ~vcpu->stats.fw_watched);
+	vcpu->stats.fw_watched = codes;
 }
 
-void vcpu_fw_seen(struct vcpu *vcpu, uint32_t code)
+void vcpu_fw_count(struct vcpu *vcpu, uint32_t code)
 {
-	vcpu->fw.total[code]++;
+	vcpu->stats.fw_total[code]++;
 }
 
 uint64_t vcpu_fw_total(const struct vcpu *vcpu, uint32_t code)
 {
 	if (code < FW_EVENTS_M)
-		return vcpu->fw.total[code] +
-		       (vcpu->fw.watched & 1U << code ? since_base(vcpu, code) : 0);
+		return vcpu->stats.fw_total[code] +
+		       (vcpu->stats.fw_watched & 1U << code ? since_base(vcpu, code) : 0);
 	switch (code) {
 	case TALLY_EVENT_EXITS:
 		return vcpu_exits(vcpu);
 	case TALLY_EVENT_HS_INSTRUCTIONS:
 		return vcpu_hs_insns(vcpu);
 	case TALLY_EVENT_STEAL_TICKS:
-		return vcpu->fw.steal_ticks;
+		return vcpu->stats.steal_ticks;
 	case TALLY_EVENT_LCOFI_INJECTED:
-		return vcpu->fw.lcofis;
+		return vcpu->stats.lcofis;
 	case TALLY_EVENT_LCOFI_HELD:
 		return vcpu->lcofi.held_back;
 	case TALLY_EVENT_THROTTLED_TICKS:
 		return vcpu->budget.throttled_ticks;
 	case TALLY_EVENT_REFUSALS:
-		return vcpu->fw.refusals;
+		return vcpu->stats.refusals;
 	case TALLY_EVENT_LONGEST_STAY:
 		return vcpu_longest_stay(vcpu);
 	default:
@@ -63,12 +63,12 @@ uint64_t vcpu_fw_total(const struct vcpu *vcpu, uint32_t code)
 	}
 }
 
-void vcpu_fw_comes(struct vcpu *vcpu)
+void vcpu_fw_load(struct vcpu *vcpu)
 {
-	take_bases(vcpu, vcpu->fw.watched);
+	take_bases(vcpu, vcpu->stats.fw_watched);
 }
 
-void vcpu_fw_goes(struct vcpu *vcpu)
+void vcpu_fw_put(struct vcpu *vcpu)
 {
-	add_up(vcpu, vcpu->fw.watched);
+	add_up(vcpu, vcpu->stats.fw_watched);
 }

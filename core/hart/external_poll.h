@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The times at which a hart polls for work that does not interrupt it. */
-#ifndef CORE_HART_LOOKS_H
-#define CORE_HART_LOOKS_H
+#ifndef CORE_HART_EXTERNAL_POLL_H
+#define CORE_HART_EXTERNAL_POLL_H
 
 #include "core/hart/pcpu.h"
 
 /* The calling hart polls `what` at this host time: sources that may not interrupt, guests that have
  * to ring, or the next window. ~0: never. */
-void external_look_at(enum external_what what, uint64_t time);
+void external_poll_at(enum external_kind what, uint64_t time);
 
 /* The same for another hart. Boot hart only, before that hart polls anything. */
-void external_look_begins(struct pcpu *pcpu, enum external_what what, uint64_t time);
+void external_poll_init(struct pcpu *pcpu, enum external_kind what, uint64_t time);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/life/vm_tell.h"
+#include "core/life/vm_log.h"
 
 #include <string.h>
 
@@ -20,7 +20,7 @@ void vm_crash_note(struct vm_crash *crash, const struct vcpu *vcpu)
 	crash->vs = vcpu->vs;
 }
 
-void vm_tell_registers(const struct vm *vm, uint32_t n)
+void vm_log_registers(const struct vm *vm, uint32_t n)
 {
 	const struct vm_crash *crash = &vm->crash;
 	const struct vs_state *vs = &crash->vs;
@@ -54,7 +54,7 @@ void vm_exits_text(const struct vcpu *vcpu, char *text, size_t size)
 	    vcpu_hs_insns(vcpu), vcpu_longest_stay(vcpu));
 }
 
-void vm_tell_exits(const struct vcpu *vcpu)
+void vm_log_exits(const struct vcpu *vcpu)
 {
 	char text[256];
 
@@ -62,15 +62,15 @@ void vm_tell_exits(const struct vcpu *vcpu)
 	log_line(vcpu->moves ? "%s moves=%lu" : "%s", text, vcpu->moves);
 }
 
-void vm_tell_budget(const struct vcpu *vcpu)
+void vm_log_budget(const struct vcpu *vcpu)
 {
 	log_line("vm %s: vcpu %u: budget spent in %lu periods, exceeded by %lu at most, "
 	         "throttled for %lu ticks",
 	         vcpu->vm->config->name, vcpu->id, vcpu->budget.periods_spent,
-	         vcpu->budget.over_most, vcpu->budget.throttled_ticks);
+	         vcpu->budget.max_excess, vcpu->budget.throttled_ticks);
 }
 
-void vm_tell_windows(const struct vcpu *vcpu)
+void vm_log_windows(const struct vcpu *vcpu)
 {
 	if (vcpu->windows_late || vcpu->windows_missed)
 		log_line("vm %s: vcpu %u: %lu windows began late, by %lu ticks at most; %lu missed",
@@ -91,7 +91,7 @@ void vm_failure_text(const char *failure, uint64_t value, const char *unit, char
 		(void)tally_snprintf(text, size, "%s %lx", failure, value);
 }
 
-void vm_tell_end(const struct vm *vm)
+void vm_log_end(const struct vm *vm)
 {
 	char text[VM_FAILURE_BYTES];
 

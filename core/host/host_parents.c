@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/host/host_above.h"
+#include "core/host/host_parents.h"
 
 #include <libfdt.h>
 #include <string.h>
@@ -48,8 +48,8 @@ static bool is_bus(const struct host_place *place, int depth)
 	return host_tree_says(place->tree, place->node[depth], "device_type", "pci");
 }
 
-bool host_above_check(const struct vm_blob *b, int node, const struct host_place *place,
-                      const char *path)
+bool host_parents_check(const struct vm_blob *b, int node, const struct host_place *place,
+                        const char *path)
 {
 	if (place->depth > 1 && strcmp(name_of(place, 1), "reserved-memory") == 0)
 		return vm_refuse(b, VM_REFUSED_DEVICE, node, "host",
@@ -66,7 +66,7 @@ bool host_above_check(const struct vm_blob *b, int node, const struct host_place
 	return check_name(b, node, place, path);
 }
 
-bool host_above_interrupts(const struct vm_blob *b, int node, const struct host_place *place)
+bool host_parents_have_irqs(const struct vm_blob *b, int node, const struct host_place *place)
 {
 	static const char *const lists[] = {"interrupts-extended", "interrupts"};
 	int own = place->node[place->depth], size;

@@ -20,12 +20,14 @@
  * slots() returns which of them a VM has, bit n for slot n; constant after boot. read() and write()
  * are called for these only, with an offset from slot 0 and a width of 1, 2, 4 or 8 bytes; offsets
  * may be misaligned. Bits of a value above the width have no meaning. The caller holds no lock.
+ * They cause no exception, not even under a trap guard: htinst is read again after them.
  */
 struct device {
 	const char *name; /* for the operator */
 	uint64_t base;    /* guest physical address of slot 0 */
 	uint64_t slot;    /* size of each in bytes */
 	uint64_t n_slots;
+	bool recorded; /* accesses are exits that crash-exits stores, and so take the slow path */
 	uint32_t (*slots)(const struct vm *vm);
 	uint64_t (*read)(struct vm *vm, uint64_t offset, uint32_t width);
 	void (*write)(struct vm *vm, uint64_t offset, uint64_t value, uint32_t width);
@@ -33,15 +35,18 @@ struct device {
 
 /* The sooner a row comes, the fewer instructions an access takes. */
 static const struct device devices[] = {
-    {"PLIC", GUEST_PLIC_BASE, VPLIC_SIZE, 1, vm_plic_slots, vm_plic_read, vm_plic_write},
-    {"UART", GUEST_UART_BASE, VUART_SIZE, 1, vm_uart_slots, vm_uart_read, vm_uart_write},
-    {"APLIC", GUEST_APLIC_BASE, VAPLIC_SIZE, 1, vm_aplic_slots, vm_aplic_read, vm_aplic_write},
-    {"PCI", GUEST_ECAM_BASE, GUEST_ECAM_SIZE, 1, pci_bus_slots, pci_bus_read, pci_bus_write},
-    {"bell", GUEST_BELL_BASE, GUEST_BELL_STEP, VM_MAX_SHARED, bells_slots, bells_read, bells_write},
+    {"PLIC", GUEST_PLIC_BASE, VPLIC_SIZE, 1, false, vm_plic_slots, vm_plic_read, vm_plic_write},
+    {"UART", GUEST_UART_BASE, VUART_SIZE, 1, false, vm_uart_slots, vm_uart_read, vm_uart_write},
+    {"APLIC", GUEST_APLIC_BASE, VAPLIC_SIZE, 1, false, vm_aplic_slots, vm_aplic_read,
+     vm_aplic_write},
+    {"PCI", GUEST_ECAM_BASE, GUEST_ECAM_SIZE, 1, true, pci_bus_slots, pci_bus_read, pci_bus_write},
+    {"bell", GUEST_BELL_BASE, GUEST_BELL_STEP, VM_MAX_SHARED, true, bells_slots, bells_read,
+     bells_write},
 };
 
 #define DEVICES (sizeof(devices) / sizeof(devices[0]))
 _Static_assert(DEVICES <= VM_EMULATED, "one more in vm->emulated, and two rows of an account");
+_Static_assert(VM_MAX_SHARED <= 8, "a bit for each slot in an entry of vm->emulated");
 
 void mmio_init(struct vm *vm)
 {
@@ -139,6 +144,8 @@ long mmio_load(uint64_t htinst)
 #pragma GCC unroll 8
 	for (uint32_t n = 0; n < DEVICES; n++) {
 		if (!found && is_at(vcpu->vm, n, gpa)) {
+			if (devices[n].recorded && vcpu->last_words)
+				return MMIO_NONE;
 			value = devices[n].read(vcpu->vm, gpa - devices[n].base,
 			                        insn_transformed_width(htinst));
 			found = true;
@@ -158,6 +165,8 @@ long mmio_store(uint64_t htinst)
 #pragma GCC unroll 8
 	for (uint32_t n = 0; n < DEVICES; n++) {
 		if (!found && is_at(vcpu->vm, n, gpa)) {
+			if (devices[n].recorded && vcpu->last_words)
+				return MMIO_NONE;
 			devices[n].write(vcpu->vm, gpa - devices[n].base,
 			                 vcpu->ctx.x[insn_transformed_rs2(htinst)],
 			                 insn_transformed_width(htinst));

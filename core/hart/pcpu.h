@@ -104,7 +104,6 @@ struct pcpu {
 	bool ad_ignores_gstage; /* VMs with read-only memory cannot be here: see quirk_probe_ad() */
 	uint32_t n_observers;   /* of its vcpus; see core/watch/observe.h */
 	uint32_t n_chain_observers; /* observers that sample call chains */
-	uint32_t recorded_vcpus;    /* vcpus whose stays are recorded, see core/watch/stays.h */
 	/* The current stay in HS: instret at its beginning, the vcpu that it is accounted to
 	 * (stay_vcpu), and the kind of exit (stay_cause). */
 	uint64_t stay_start;
@@ -145,7 +144,9 @@ union hart_stack {
 		/* Not 0: the hart has to reschedule, or do other work, before it enters a guest.
 		 * switch.S checks it at the end of each fast path. */
 		uint64_t pending;
-		uint64_t unused; /* sp is a multiple of 16 */
+		/* Number of vcpus whose stays are recorded, see core/watch/stays.h. switch.S checks
+		 * it if the hart records anything. */
+		uint64_t recorded_vcpus;
 	} top;
 };
 _Static_assert(sizeof(union hart_stack) == HART_STACK_SIZE, "pcpu leads to its top and back");
@@ -169,6 +170,11 @@ static inline struct pcpu *this_pcpu(void)
 static inline uint64_t *pcpu_pending(struct pcpu *pcpu)
 {
 	return &((union hart_stack *)pcpu)->top.pending;
+}
+
+static inline uint64_t *pcpu_recorded_vcpus(struct pcpu *pcpu)
+{
+	return &((union hart_stack *)pcpu)->top.recorded_vcpus;
 }
 
 static inline void pcpu_resched(struct pcpu *pcpu)

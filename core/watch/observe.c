@@ -155,7 +155,7 @@ static void add_chains(struct pcpu *pcpu, uint32_t more)
 
 	pcpu->n_chain_observers += more;
 	if (!before != !pcpu->n_chain_observers)
-		trap_record(pcpu->n_chain_observers || pcpu->recorded_vcpus);
+		trap_record(pcpu->n_chain_observers || *pcpu_recorded_vcpus(pcpu));
 }
 
 void vcpu_observers_arrive(struct vcpu *vcpu)

@@ -116,9 +116,6 @@ void record_exit(void)
 	struct pcpu *pcpu = this_pcpu();
 	struct hart_stay *s = &hart_stays[pcpu->index];
 
-	/* The vector may be on for samples of call chains alone. */
-	if (!pcpu->recorded_vcpus)
-		return;
 	exit_record_make(&s->exit, this_vcpu());
 	s->from = s->exit.time;
 	s->hvip = csr_read(CSR_HVIP);
@@ -196,14 +193,14 @@ static void forget_exit(const struct pcpu *pcpu)
 }
 
 /* The trap vector records exits of all vcpus of a hart, or of none. */
-static void add_noted(struct pcpu *pcpu, uint32_t more)
+static void add_recorded(struct pcpu *pcpu, int64_t more)
 {
-	uint32_t before = pcpu->recorded_vcpus;
+	uint64_t *recorded = pcpu_recorded_vcpus(pcpu), before = *recorded;
 
-	pcpu->recorded_vcpus += more;
-	if (!before == !pcpu->recorded_vcpus)
+	*recorded += (uint64_t)more;
+	if (!before == !*recorded)
 		return;
-	trap_record(pcpu->n_chain_observers || pcpu->recorded_vcpus);
+	trap_record(pcpu->n_chain_observers || *recorded);
 	forget_exit(pcpu);
 }
 
@@ -222,7 +219,7 @@ static void add_vcpu(const struct vcpu *vcpu)
 {
 	struct hart_stay *s = &hart_stays[vcpu->home->index];
 
-	add_noted(vcpu->home, 1);
+	add_recorded(vcpu->home, 1);
 	if (s->exit.vcpu == vcpu && !s->accounted)
 		s->exit.vcpu = NULL;
 }
@@ -245,7 +242,7 @@ void stays_stop_recording(struct vcpu *vcpu, uint32_t user)
 	if (vcpu->stays.users)
 		return;
 	vcpu->ctx.hs_longest = vcpu->stays.longest;
-	add_noted(vcpu->home, -1U);
+	add_recorded(vcpu->home, -1);
 }
 
 ASIDE void stays_arrive(struct vcpu *vcpu)
@@ -261,7 +258,7 @@ ASIDE void stays_arrive(struct vcpu *vcpu)
 ASIDE void stays_leave(struct vcpu *vcpu)
 {
 	if (vcpu->stays.users)
-		add_noted(vcpu->home, -1U);
+		add_recorded(vcpu->home, -1);
 }
 
 static void note_account(const struct vcpu *vcpu, uint64_t kind)

@@ -132,6 +132,9 @@ trap_vector_recorded:
 	sd	s0, X(8)
 	sd	zero, CTX_CALLERS(tp)
 	ld	sp, CTX_HS_SP(tp)
+	/* Only samples of call chains? */
+	ld	t1, 8(sp)
+	beqz	t1, 1f
 	call_aside record_exit
 	j	1f
 

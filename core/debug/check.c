@@ -29,7 +29,12 @@ static void check_run_states(const struct pcpu *pcpu)
 		CHECK(!(run->turns & TURN_REQUESTS) || run->blocked);
 		CHECK(!(run->turns & TURN_WORK) || run->blocked & BLOCK_OFF);
 		CHECK(!(run->blocked & BLOCK_BUDGET) || vcpu->budget.throttled_since);
+		/* With windows, it keeps the steal time of a turn that it did not get, or has it
+		 * from when its timer expired. */
+		CHECK(!(run->blocked & (BLOCK_WAIT | BLOCK_OFF)) || run->turns ||
+		      pcpu->has_schedule || !vcpu->stats.steal_since);
 	}
+	CHECK(!(pcpu->steal_at_load & ~pcpu->ready));
 }
 
 static void check_resident(const struct pcpu *pcpu, const struct vcpu *vcpu)

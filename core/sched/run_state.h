@@ -39,12 +39,20 @@
 
 /* --- reasons ------------------------------------------------------------------------------- */
 
+/* Makes the hart's masks follow the reasons of a vcpu that may not be ready any more. */
+static inline void run_state_put(struct vcpu *vcpu)
+{
+	if (run_state_ready(&vcpu->run))
+		return;
+	vcpu->home->ready &= ~vcpu->bit;
+	vcpu->home->steal_at_load &= ~vcpu->bit;
+}
+
 /* Adds reasons that block the vcpu (BLOCK_*). The times that run do not change. */
 static inline void vcpu_block(struct vcpu *vcpu, uint8_t why)
 {
 	vcpu->run.blocked |= why;
-	if (!run_state_ready(&vcpu->run))
-		vcpu->home->ready &= ~vcpu->bit;
+	run_state_put(vcpu);
 }
 
 /* Takes reasons away. If none is left, the vcpu is ready, and has steal time if it is not
@@ -68,8 +76,7 @@ void vcpu_turn_for_requests(struct vcpu *vcpu);
 static inline void vcpu_turn_over(struct vcpu *vcpu, uint8_t why)
 {
 	vcpu->run.turns &= (uint8_t)~why;
-	if (!run_state_ready(&vcpu->run))
-		vcpu->home->ready &= ~vcpu->bit;
+	run_state_put(vcpu);
 }
 
 /* --- steal time ---------------------------------------------------------------------------- */
@@ -96,8 +103,8 @@ static inline uint64_t vcpu_steal_end(struct vcpu *vcpu, uint64_t now)
 {
 	uint64_t taken = now - vcpu->stats.steal_since;
 
-	vcpu->stats.steal_since = 0;
 	vcpu->stats.steal_ticks += taken;
+	vcpu->stats.steal_since = 0;
 	return taken;
 }
 

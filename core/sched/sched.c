@@ -69,12 +69,10 @@ static __attribute__((noinline)) uint64_t idle(struct pcpu *pcpu)
 
 /*
  * Serves the requests of a vcpu in its own time slice, on its own account. Returns false if it
- * cannot run now: it was ready only for its requests, is off, or has moved away.
+ * cannot run or work now: it was ready only for its requests, is off, or has moved away.
  */
 static __attribute__((noinline)) bool serve_turn(struct pcpu *pcpu, struct vcpu *vcpu)
 {
-	uint64_t bit = vcpu->bit;
-
 	if (!pcpu_may_begin(pcpu)) {
 		requests_disable(&vcpu->requests);
 		sched_set_timer(pcpu, NULL);
@@ -85,15 +83,18 @@ static __attribute__((noinline)) bool serve_turn(struct pcpu *pcpu, struct vcpu 
 	vcpu_turn_over(vcpu, TURN_REQUESTS);
 	pcpu->last = vcpu->bit;
 	if (vcpu_serve_turn(vcpu)) {
-		if (pcpu->ready & bit) {
+		if (!vcpu->run.blocked || sched_has_life_work(vcpu)) {
 			/* The vcpu may have been woken. Requests that came meanwhile are served as
 			 * a notification. */
 			if (requests_enable(&vcpu->requests, REQ_ALL))
-				pcpu_notify(pcpu, bit);
+				pcpu_notify(pcpu, vcpu->bit);
 			return true;
 		}
-		vcpu_steal_drop(vcpu);
-		sched_enable_requests(vcpu);
+		/* Requests that came meanwhile may have given it another turn. */
+		if (!vcpu->run.turns) {
+			vcpu_steal_drop(vcpu);
+			sched_enable_requests(vcpu);
+		}
 	}
 	(void)sched_next_stay(pcpu);
 	return false;

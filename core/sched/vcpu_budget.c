@@ -2,6 +2,7 @@
 #include "core/sched/vcpu_budget.h"
 
 #include "arch/riscv/hart/csr.h"
+#include "core/hart/check.h"
 #include "core/hart/platform.h"
 #include "core/pmu/port.h"
 #include "core/sched/run_state.h"
@@ -71,6 +72,7 @@ bool vcpu_budget_check(struct vcpu *vcpu, uint64_t now)
 	/* The vcpu may be loaded in the guard of its window, but runs only in the window. */
 	uint64_t runs_at = pcpu->has_schedule ? windows_start_time(pcpu, now) : now;
 
+	CHECK(!vcpu->run.blocked && b->count);
 	if (vcpu->budget.throttled_since)
 		vcpu_throttled_end(vcpu, since ? since : now);
 	if (runs_at >= b->period_end) {

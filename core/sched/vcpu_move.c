@@ -121,6 +121,9 @@ static void join(struct pcpu *pcpu, struct vcpu *vcpu)
 		sched_wake_in_time(vcpu);
 	pcpu_resched(pcpu);
 	sched_enable_requests(vcpu);
+	/* It left in a turn in which it did not wake. */
+	if (vcpu->run.blocked && !vcpu->run.turns)
+		vcpu_steal_drop(vcpu);
 }
 
 /* Routes interrupts of the VM's devices to this hart, if they are enabled for the vcpu. */

@@ -30,9 +30,9 @@ static void check_run_states(const struct pcpu *pcpu)
 		CHECK(!(run->turns & TURN_WORK) || run->blocked & BLOCK_OFF);
 		CHECK(!(run->blocked & BLOCK_BUDGET) || vcpu->budget.throttled_since);
 		/* With windows, it keeps the steal time of a turn that it did not get, or has it
-		 * from when its timer expired. */
+		 * from when its timer expired. In a move, it may get the turn at its new home. */
 		CHECK(!(run->blocked & (BLOCK_WAIT | BLOCK_OFF)) || run->turns ||
-		      pcpu->has_schedule || !vcpu->stats.steal_since);
+		      run->blocked & BLOCK_MOVE || pcpu->has_schedule || !vcpu->stats.steal_since);
 	}
 	CHECK(!(pcpu->steal_at_load & ~pcpu->ready));
 }

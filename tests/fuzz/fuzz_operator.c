@@ -11,6 +11,7 @@
 
 #include "arch/riscv/devices/uart.h"
 #include "core/dispatch/account_class.h"
+#include "core/dispatch/mmio.h"
 #include "core/hart/external_poll.h"
 #include "core/hart/pcpu.h"
 #include "core/hart/platform.h"
@@ -248,6 +249,11 @@ bool vcpu_move(struct vcpu *vcpu, uint64_t hartid)
 void trace_switch(const struct vm *vm, bool on)
 {
 	note(TRACED, vm ? index_of(vm) : ~0U, on);
+}
+
+const char *mmio_device_name(uint32_t device)
+{
+	return device ? "UART" : "nothing";
 }
 
 /* One of each kind. */

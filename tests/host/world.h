@@ -83,7 +83,7 @@ struct answer {
 struct world_observer {
 	bool on;
 	uint32_t event_idx;
-	uint32_t inhibit; /* VPMU_INH_* */
+	uint32_t inhibit; /* HW_INH_* */
 	uint64_t event_data;
 	uint64_t value;
 	bool samples;

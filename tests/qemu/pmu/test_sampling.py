@@ -171,7 +171,7 @@ def test_a_model_agrees_in_the_same_sequences(tmp_path, backend):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("sequences", [1000, pytest.param(5000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("sequences", [500, pytest.param(5000, marks=pytest.mark.long)])
 def test_random_sequences_of_two_guests(tmp_path, backend, sequences):
     """Of switch, arm, mask, stop, reset; the guests' counters share theirs. Each sequence begins
     anew; `make host-vpmu_model` does millions of such steps."""
@@ -245,8 +245,8 @@ def found_by_reads(line):
     return found and 100000 <= int(found.group(1)) <= 100100
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("period, most", [(1, 1), (1, 100), (10, 7), (1000, 20)])
+@pytest.mark.parametrize("period, most, backend", [
+    (1, 1, "sbi"), (1, 1, "ssccfg"), (1, 100, "ssccfg"), (10, 7, "sbi"), (1000, 20, "ssccfg")])
 def test_a_limit(tmp_path, backend, period, most):
     """Alone on the hart: as many as may come do, each in its place, and the next one when the 10 ms
     are over; the counter counts on meanwhile, its flag set. Event 270 has each that was held."""
@@ -301,8 +301,8 @@ def test_a_storm_harms_nobody_else(tmp_path, backend):
     it does beside one that samples nothing: Tally's work is done in the stormer's own turns."""
     pace = {}
     for period in (0, 1, 10):
-        guests = {"alpha": "sampling=pace ticks=200000",
-                  "beta": f"sampling=storm period={period} ticks=210000"}
+        guests = {"alpha": "sampling=pace ticks=100000",
+                  "beta": f"sampling=storm period={period} ticks=110000"}
         result = bare_guests.boot(tmp_path, guests, backend=backend)
         pace[period] = int(result.vm("alpha")[0].split()[1])
         samples, instructions = (int(result.vm("beta")[0].split()[n]) for n in (1, 3))
@@ -310,7 +310,7 @@ def test_a_storm_harms_nobody_else(tmp_path, backend):
             # The ecall that ends a run is an instruction of U, too; the last one is not taken.
             assert instructions // period - 1 <= samples <= instructions // period
             assert samples > 1000
-    assert pace[0] > 5000
+    assert pace[0] > 2500
     for period in (1, 10):
         assert abs(pace[period] - pace[0]) <= 0.02 * pace[0], pace
 

@@ -80,8 +80,7 @@ def test_placements(tmp_path, harts, vcpus):
         "life: fresh 1, dirty words 0, pmu 0"] * 3
 
 
-@pytest.mark.parametrize("bits", [128, 256, 1024])
-@pytest.mark.parametrize("vcpus", [1, 2])
+@pytest.mark.parametrize("vcpus, bits", [(1, 256), (2, 128), (2, 256), (2, 1024)])
 def test_vectors_on_every_vcpu(tmp_path, bits, vcpus):
     """Vectors and floating point of two guests on one hart: each vcpu's are its own, and 0
     before it wrote any."""
@@ -153,7 +152,10 @@ def test_hotplug(tmp_path, backend):
     assert harness.perf_counts(result.guest_output("beta", "beta")) == {"instructions:u": 30000000}
 
 
-@pytest.mark.parametrize("placement", [boots.PLACEMENTS[n] for n in (2, 4, 6)], ids=str)
+@pytest.mark.parametrize("placement", [
+    pytest.param(boots.PLACEMENTS[2], marks=pytest.mark.long), boots.PLACEMENTS[4],
+    boots.PLACEMENTS[5], pytest.param(boots.PLACEMENTS[6], marks=pytest.mark.long)], ids=str)
 def test_debian_under_stress(tmp_path, placement):
-    """tests/qemu/lib/boots.py does it fifty times."""
+    """Vcpus that have a hart each, and that share some. tests/qemu/lib/boots.py does it fifty
+    times."""
     assert boots.boot(tmp_path, placement) == []

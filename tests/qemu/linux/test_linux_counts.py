@@ -70,8 +70,14 @@ def test_beside_busy(busy):
     check_beside(busy, "busy", "beside")
 
 
-@harness.both_backends
-@pytest.mark.parametrize("kind", ["pmuloop", "hostile again=yes"])
+HOSTILE = "hostile again=yes"
+
+
+# Bare guests are beside each of them on both back ends in test_neighbours.py.
+@pytest.mark.parametrize("kind, backend", [
+    ("pmuloop", "sbi"), (HOSTILE, "ssccfg"),
+    pytest.param("pmuloop", "ssccfg", marks=pytest.mark.long),
+    pytest.param(HOSTILE, "sbi", marks=pytest.mark.long)])
 def test_beside(tmp_path, kind, backend):
     result = harness.run(with_neighbour(tmp_path, WAIT + STAT, f"{kind} {AFTER}"),
                          until="alpha end ", backend=backend)

@@ -72,7 +72,8 @@ def lives(result):
                       "\n".join(result.own), re.M)
 
 
-@harness.both_backends
+# The back end of the run below is the other one.
+@pytest.mark.parametrize("backend", ["sbi", pytest.param("ssccfg", marks=pytest.mark.long)])
 def test_resumed_after_a_restart(machine, backend):
     result = machine("reboot", backend=backend)
     assert lives(result) == ["asked for a restart", "starts again", "ended"]
@@ -81,9 +82,9 @@ def test_resumed_after_a_restart(machine, backend):
 
 
 def test_resumed_in_another_run(machine):
-    first = machine("shutdown")
+    first = machine("shutdown", backend="ssccfg")
     assert lives(first) == ["ended"]
     assert said(first) == ["alpha begin", "looks for an image", "hibernates"]
-    second = machine("shutdown")
+    second = machine("shutdown", backend="ssccfg")
     assert lives(second) == ["ended"]
     assert said(second) == ["alpha begin", "looks for an image", *COUNTED, "alpha end 0"]

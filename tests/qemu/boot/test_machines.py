@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines that offer less than the default one, or more; several vcpus on one hart and on two."""
+"""Machines that offer less than the default one, or more; several vcpus on one hart."""
 
 import pytest
 
@@ -233,7 +233,8 @@ wait
 """
 
 
-@harness.both_backends
+# test_smp.py has bare guests with as many on both.
+@pytest.mark.parametrize("backend", [pytest.param("sbi", marks=pytest.mark.long), "ssccfg"])
 def test_four_vcpus_on_one_hart(tmp_path, backend):
     """Two Debian guests of two vcpus each; a measurement on either vcpu is exact."""
     tree = smp_tree(tmp_path, {"alpha": PINNED, "beta": PINNED}, ["0", "0"])
@@ -246,16 +247,3 @@ def test_four_vcpus_on_one_hart(tmp_path, backend):
         assert any(line.startswith(f"vm {name}: 256 MiB, 2 vcpus on ") for line in result.own)
         for n in (0, 1):
             assert any(line.startswith(f"vm {name}: vcpu {n}: exits ") for line in result.own)
-
-
-def test_two_harts(tmp_path):
-    """Profile smp: numbers mean nothing, all else works."""
-    script = "nproc\ntaskset 1 work 1000000 & taskset 2 work 1000000; wait; echo done\n"
-    tree = smp_tree(tmp_path, {"alpha": script, "beta": script}, ["0", "1"])
-    result = harness.run(tree, profile="smp", timeout=harness.GUARD, options=["--harts", 2])
-    assert result.status == harness.OK, str(result)
-    for name in ("alpha", "beta"):
-        assert result.guest_output(name, name) == ["2", "done"]
-        for n in (0, 1):
-            assert any(line.startswith(f"vm {name}: vcpu {n}: exits ") for line in result.own)
-    assert result.own[-1] == "all VMs ended"

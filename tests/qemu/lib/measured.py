@@ -5,6 +5,8 @@
 ROUNDS = 2
 LENGTH = 1000000
 MEASURE = f"kind=measure rounds={ROUNDS} length={LENGTH}"
+# One count of each, as long: two time slices.
+LONG_ROUND = f"kind=measure rounds=1 length={LENGTH}"
 ONE_LENGTH = 100000
 ONE_ROUND = f"kind=measure rounds=1 length={ONE_LENGTH}"
 SHORT_LENGTH = 20000
@@ -28,8 +30,7 @@ def expected(number=ROUNDS, length=LENGTH):
 
 
 EXPECTED = expected()
-
-
+LONG_EXPECTED = expected(1)
 ONE_EXPECTED = expected(1, ONE_LENGTH)
 
 

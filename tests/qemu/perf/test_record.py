@@ -107,6 +107,10 @@ perf report -i /tmp/data -D 2>/dev/null | grep -c PERF_RECORD_SAMPLE
 """
 
 
+# Periods. A sample is a line of up to a thousand characters, which the emulator takes one by one.
+USER, KERNEL = 200003, 499999
+
+
 def follow(path, found):
     """Samples a Debian guest, kernel and user, until the machine ends; again, when its kernel has
     asked for other filters."""
@@ -117,8 +121,8 @@ def follow(path, found):
                 ended = [line["ended"] for line in machine.objects("observed")]
                 if not ended or any(ended):
                     machine.objects("unobserve")
-                    machine.objects("sample alpha 0x2:u 54321 64")
-                    machine.objects("sample alpha 0x1:k 99999 64")
+                    machine.objects(f"sample alpha 0x2:u {USER} 64")
+                    machine.objects(f"sample alpha 0x1:k {KERNEL} 64")
                 found += taken(machine, decoder)
 
 
@@ -139,11 +143,11 @@ def test_beside_perf_in_the_guest(running, tmp_path, backend):
     assert [line.split(",")[0] for line in said[:3]] == ["20000000"] * 3
     assert said[3] == "200"
     # Of work alone there are 80,000,000 instructions, and it is in the way for a moment only.
-    user = [sample for sample in found if sample.events == 54321]
-    assert len(user) > 0.9 * 80000000 / 54321
+    user = [sample for sample in found if sample.events == USER]
+    assert len(user) > 0.9 * 80000000 / USER
     # Behind a process's last instruction before a trap is the kernel's first.
     assert len({sample.pc for sample in user if sample.mode() == "kernel"}) <= 1
-    kernel = [sample for sample in found if sample.events == 99999]
+    kernel = [sample for sample in found if sample.events == KERNEL]
     # And behind the kernel's last one a process's next.
     assert sum(sample.mode() == "user" for sample in kernel) < 0.05 * len(kernel)
     kernel = [sample for sample in kernel if sample.mode() == "kernel"]

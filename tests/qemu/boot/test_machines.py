@@ -198,7 +198,7 @@ def test_debian_is_told_what_works(linux, text, offered):
     assert (lines[-1] == "status 0") == offered, lines
 
 
-@harness.both_backends
+@pytest.mark.parametrize("backend", ["sbi", pytest.param("ssccfg", marks=pytest.mark.long)])
 def test_debian_without_sstc_and_overflow(linux, backend):
     """Its timer is a call, and its driver asks for no filter: the total is what it can have."""
     script = ("perf stat -x, -e instructions work 3000000 2>&1\n"

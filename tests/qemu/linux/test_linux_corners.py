@@ -85,7 +85,8 @@ done
 """
 
 
-@harness.both_backends
+# test_smp.py has it on sbi, between counts.
+@pytest.mark.parametrize("backend", [pytest.param("sbi", marks=pytest.mark.long), "ssccfg"])
 def test_hotplug_under_a_counter(tmp_path, backend):
     """The vcpu stops while a program on it is counted; Linux moves both, and loses nothing."""
     tree = boots.smp_tree(tmp_path, {"alpha": HOTPLUG}, {"alpha": ("0", "0")})

@@ -74,7 +74,7 @@ def test_linux_loses_samples_with_the_snapshot(tmp_path, two_functions):
     assert bare_guests.exits(result, "alpha")["lcofi"] == samples
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", ["sbi", pytest.param("ssccfg", marks=pytest.mark.long)])
 def test_linux_counts_with_the_snapshot_alone(tmp_path, backend):
     """Without overflow interrupts there is no sampler whose handler would stop other counters: perf
     is refused one, again and again (test_machines.py), and a filter, in words; what it counts is

@@ -36,8 +36,9 @@ def check(lines, events):
     return found
 
 
-@pytest.mark.parametrize("backend", ["sbi", "ssccfg"])
-@pytest.mark.parametrize("counters", GROUPS)
+@pytest.mark.parametrize("counters, backend", [
+    ("4", "sbi"), ("3 4", "ssccfg"), pytest.param("4", "ssccfg", marks=pytest.mark.long),
+    pytest.param("3 4", "sbi", marks=pytest.mark.long)])
 def test_turns(tmp_path, backend, counters):
     """Alone, and beside a busy neighbour, when most of what is not the program's is the
     neighbour's."""

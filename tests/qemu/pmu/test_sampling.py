@@ -246,7 +246,9 @@ def found_by_reads(line):
 
 
 @pytest.mark.parametrize("period, most, backend", [
-    (1, 1, "sbi"), (1, 1, "ssccfg"), (1, 100, "ssccfg"), (10, 7, "sbi"), (1000, 20, "ssccfg")])
+    (1, 1, "sbi"), (1, 1, "ssccfg"), (1, 100, "ssccfg"), (10, 7, "sbi"), (1000, 20, "ssccfg"),
+    *(pytest.param(*case, marks=pytest.mark.long)
+      for case in ((1, 100, "sbi"), (10, 7, "ssccfg"), (1000, 20, "sbi")))])
 def test_a_limit(tmp_path, backend, period, most):
     """Alone on the hart: as many as may come do, each in its place, and the next one when the 10 ms
     are over; the counter counts on meanwhile, its flag set. Event 270 has each that was held."""

@@ -80,7 +80,9 @@ def test_placements(tmp_path, harts, vcpus):
         "life: fresh 1, dirty words 0, pmu 0"] * 3
 
 
-@pytest.mark.parametrize("vcpus, bits", [(1, 256), (2, 128), (2, 256), (2, 1024)])
+@pytest.mark.parametrize("vcpus, bits", [
+    (1, 256), (2, 128), (2, 256), (2, 1024),
+    *(pytest.param(1, bits, marks=pytest.mark.long) for bits in (128, 1024))])
 def test_vectors_on_every_vcpu(tmp_path, bits, vcpus):
     """Vectors and floating point of two guests on one hart: each vcpu's are its own, and 0
     before it wrote any."""

@@ -9,7 +9,7 @@
 
 struct dma dma;
 
-/* A command may take 1/BOOT_HZ seconds at boot, and 1/LIFE_HZ in a life, where a guest waits. */
+/* A command may take 1/BOOT_HZ seconds at boot, and 1/LIFE_HZ later. */
 #define BOOT_HZ 100U
 #define LIFE_HZ 1000U
 
@@ -91,30 +91,49 @@ const char *dma_add(uint32_t device_id, struct vm *vm, const char *name)
 	return NULL;
 }
 
-static const struct iommu_domain *domain_of(const struct vm *vm)
+/* Makes a step for one function. Returns true when all of the VM's are attached, or detached. The
+ * IOMMU is asked at most once, so this is short however many there are. */
+static bool step(struct vm *vm, bool attaches)
 {
-	return &dma.vms[vm->index].domain;
+	const struct iommu_domain *domain = &dma.vms[vm->index].domain;
+	struct iommu_work *work = &dma.vms[vm->index].work;
+	uint32_t *next = &dma.vms[vm->index].next;
+
+	if (dma.vms[vm->index].attaches != attaches) {
+		dma.vms[vm->index].attaches = attaches;
+		*next = 0;
+		*work = (struct iommu_work){0};
+	}
+	while (*next < dma.n_functions && dma.functions[*next].vm != vm)
+		(*next)++;
+	if (*next == dma.n_functions)
+		return true;
+	if (attaches ? iommu_attach(&dma.iommu, dma.functions[*next].id, domain, work)
+	             : iommu_detach(&dma.iommu, dma.functions[*next].id, domain, work)) {
+		(*next)++;
+		*work = (struct iommu_work){0};
+	}
+	return false;
 }
 
-bool dma_may_begin(const struct vm *vm)
+bool dma_attach(struct vm *vm)
 {
-	bool has = false, may;
+	bool done;
 
-	for (uint32_t i = 0; i < dma.n_functions; i++)
-		has |= dma.functions[i].vm == vm;
-	if (!has)
-		return true;
 	spin_lock(&dma.lock);
-	may = !iommu_is_broken(&dma.iommu);
+	done = step(vm, true);
 	spin_unlock(&dma.lock);
-	return may;
+	return done;
 }
 
 void dma_begin(struct vm *vm)
 {
-	bool answers = true;
+	uint64_t first;
 
+	if (!dma.n_functions)
+		return;
 	spin_lock(&dma.lock);
+	first = dma.served + iommu_waiting_faults(&dma.iommu);
 	for (uint32_t i = 0; i < dma.n_functions; i++) {
 		struct dma_function *f = &dma.functions[i];
 
@@ -123,31 +142,22 @@ void dma_begin(struct vm *vm)
 		f->life = vm->life.number;
 		f->faults = 0;
 		f->off = false;
-		f->first = dma.served + iommu_waiting_faults(&dma.iommu);
-		f->live = answers && iommu_attach(&dma.iommu, f->id, domain_of(vm));
-		if (answers && !f->live)
-			log_line("vm %s: %s, and what comes after it, reaches no memory: the IOMMU "
-			         "does not answer",
-			         vm->config->name, f->name);
-		answers &= f->live;
+		f->first = first;
+		f->live = true;
 	}
 	spin_unlock(&dma.lock);
 }
 
 bool dma_end(struct vm *vm)
 {
-	bool done = true;
+	bool done;
 
 	spin_lock(&dma.lock);
 	for (uint32_t i = 0; i < dma.n_functions; i++) {
-		struct dma_function *f = &dma.functions[i];
-
-		if (f->vm != vm)
-			continue;
-		f->live = false;
-		if (done)
-			done = iommu_detach(&dma.iommu, f->id, domain_of(vm));
+		if (dma.functions[i].vm == vm)
+			dma.functions[i].live = false;
 	}
+	done = step(vm, false);
 	spin_unlock(&dma.lock);
 	return done;
 }

@@ -43,9 +43,9 @@ void dma_listen(void);
 
 /* --- lives ------------------------------------------------------------------------------- */
 
-/* Whether a life may begin. If not, the IOMMU did not answer a moment ago; the caller calls again
- * later. */
-bool dma_may_begin(const struct vm *vm);
+/* Before a life, with its functions at rest: makes a step of giving them the VM's memory. Returns
+ * true when that is done. Lead hart only. */
+bool dma_attach(struct vm *vm);
 
 /* The life `life.number` begins: the VM's functions reach its memory. */
 void dma_begin(struct vm *vm);
@@ -54,8 +54,8 @@ void dma_begin(struct vm *vm);
  * false when none is left. Lead hart only. */
 bool dma_log_remaining(struct vm *vm);
 
-/* The functions are at rest: blocks all their accesses, and waits until their writes have arrived.
- * Returns false if the IOMMU does not answer; the caller calls again later. Lead hart only. */
+/* The functions are at rest: makes a step of blocking all their accesses. Returns true when that is
+ * done, and their writes have arrived. Lead hart only. */
 bool dma_end(struct vm *vm);
 
 /* --- faults ------------------------------------------------------------------------------ */

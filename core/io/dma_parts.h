@@ -70,6 +70,10 @@ extern struct dma {
 	struct {
 		struct iommu_domain domain; /* constant after boot */
 		struct dma_log_state log;
+		/* functions[] before `next` are attached, or detached; `work` is about that one. */
+		bool attaches;
+		uint32_t next;
+		struct iommu_work work;
 	} vms[VM_MAX_VMS];
 	struct dma_log_state nobody;
 	struct dma_log_state lost; /* faults that the IOMMU has not recorded */

@@ -87,12 +87,22 @@ static void drain_slice(struct vm *vm)
 	spin_lock(&vm->devices);
 	vm->life.drained = wired_drain(vm);
 	spin_unlock(&vm->devices);
-	if (vm->life.drained || !waited_enough(vm))
+	if (!vm->life.drained && !waited_enough(vm))
+		return;
+	vm->life.waiting = false;
+	if (vm->life.drained)
 		return;
 	log_line("vm %s: an interrupt of its devices does not end", vm->config->name);
 	vm->life.never_quiet = true;
 	vm->life.drained = true;
 	wires_off(vm);
+}
+
+static void iommu_is_silent(struct vm *vm)
+{
+	if (!vm->life.never_quiet)
+		log_line("vm %s: the IOMMU does not answer", vm->config->name);
+	vm->life.never_quiet = true;
 }
 
 /* The devices are at rest, so the IOMMU has nothing left to translate. */
@@ -104,9 +114,23 @@ static void detach_slice(struct vm *vm)
 	vm->life.waiting = false;
 	if (vm->life.detached)
 		return;
-	log_line("vm %s: the IOMMU does not answer", vm->config->name);
-	vm->life.never_quiet = true;
+	iommu_is_silent(vm);
 	vm->life.detached = true;
+}
+
+bool vm_attach_slice(struct vm *vm)
+{
+	/* If the life does not begin after all, its functions must be detached. */
+	vm->life.detached = false;
+	if (dma_attach(vm)) {
+		vm->life.waiting = false;
+		return true;
+	}
+	if (waited_enough(vm)) {
+		vm->life.waiting = false;
+		iommu_is_silent(vm);
+	}
+	return false;
 }
 
 bool vm_quiet_slice(struct vm *vm)

@@ -16,6 +16,10 @@ void vm_quiet_begin(struct vm *vm);
 /* Makes a step. Returns false when all is done. */
 bool vm_quiet_slice(struct vm *vm);
 
+/* Before a life: makes a step of giving the functions the VM's memory. Returns true when that is
+ * done. If the IOMMU does not answer, it logs that, and `never_quiet` is set. */
+bool vm_attach_slice(struct vm *vm);
+
 /* Whether all devices are at rest. If not, it logs that. Before the first life a device without a
  * known reset may be in any state. */
 bool vm_is_quiet(const struct vm *vm);

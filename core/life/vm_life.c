@@ -216,6 +216,14 @@ static bool start_loading(struct vm *vm)
 	return true;
 }
 
+/* The images may be loaded in part. */
+static void unload(struct vm *vm, bool will_restart)
+{
+	vm->life.will_restart = will_restart;
+	vm_load_begin(vm);
+	atomic_store(&vm->state, VM_CLEARING);
+}
+
 bool vm_life_work(struct vm *vm)
 {
 	switch (state_of(vm)) {
@@ -236,8 +244,13 @@ bool vm_life_work(struct vm *vm)
 		leave_for_good(vm);
 		return false;
 	case VM_LOADING:
-		/* In this order: vm_load_slice() must not be called after its last slice. */
-		if (!dma_may_begin(vm) || vm_load_slice(vm))
+		if (!vm_attach_slice(vm)) {
+			/* Then start_loading() refuses. */
+			if (vm->life.never_quiet)
+				unload(vm, true);
+			return true;
+		}
+		if (vm_load_slice(vm))
 			return true;
 		if (vm->life.number || vm->config->deferred)
 			log_line("vm %s: starts%s", vm->config->name,
@@ -325,11 +338,8 @@ void vm_life_serve(struct vm *vm)
 		break;
 	case VM_LOADING:
 		c = take_command(vm);
-		/* The images may be loaded in part. */
-		if (c == VM_COMMAND_STOP || c == VM_COMMAND_POWER_OFF) {
-			vm_load_begin(vm);
-			atomic_store(&vm->state, VM_CLEARING);
-		}
+		if (c == VM_COMMAND_STOP || c == VM_COMMAND_POWER_OFF)
+			unload(vm, false);
 		break;
 	case VM_OFF:
 		(void)take_command(vm);

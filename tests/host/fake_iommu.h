@@ -38,6 +38,7 @@ extern struct fake_iommu {
 	bool forgets_nothing; /* invalidations have no effect */
 	uint64_t meanwhile;   /* between two commands device 0x10 reads there; 0: it does not */
 	/* --- seen -------------------------------------------------------------------------- */
+	uint32_t accesses;           /* to its registers */
 	uint32_t commands;           /* that were carried out */
 	uint32_t fences;             /* of those */
 	bool interrupts;             /* ipsr.fip */
@@ -53,6 +54,9 @@ void fake_iommu_reset(void);
 /* A device accesses memory. Returns 0 and where it goes, or the cause of a fault, which is recorded
  * if there is room. */
 uint32_t fake_iommu_access(uint32_t id, uint64_t address, bool write, uint64_t *to);
+
+/* Carries out the commands in its queue, as it does at any access to its registers. */
+void fake_iommu_runs(void);
 
 /* How many records of faults nobody has taken. */
 uint32_t fake_iommu_faults(void);

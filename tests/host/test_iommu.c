@@ -103,6 +103,32 @@ static struct iommu_domain domain_at(uint32_t gscid, uint64_t to)
 	return domain;
 }
 
+/* One step of putting a device into a domain, and one of taking it out. */
+static struct iommu_work work;
+
+static bool attach_step(uint32_t id, const struct iommu_domain *domain)
+{
+	return iommu_attach(&iommu, id, domain, &work);
+}
+
+static bool detach_step(uint32_t id, const struct iommu_domain *domain)
+{
+	return iommu_detach(&iommu, id, domain, &work);
+}
+
+/* All steps, of which an IOMMU that answers at once needs one. */
+static bool attach(uint32_t id, const struct iommu_domain *domain)
+{
+	work = (struct iommu_work){0};
+	return attach_step(id, domain);
+}
+
+static bool detach(uint32_t id, const struct iommu_domain *domain)
+{
+	work = (struct iommu_work){0};
+	return detach_step(id, domain);
+}
+
 static void reaches(uint32_t id, uint64_t address, uint64_t expected)
 {
 	uint64_t to = 0;
@@ -162,7 +188,7 @@ static void test_levels(void **state)
 		assert_true(iommu_add(&iommu, last_id, alloc));
 		assert_false(iommu_add(&iommu, 0x1000000, alloc));
 		domain = domain_at(1, 0x5000);
-		assert_true(iommu_attach(&iommu, last_id, &domain));
+		assert_true(attach(last_id, &domain));
 		reaches(last_id, GPA + 8, 0x5008);
 		faults(last_id - 1, GPA, FAKE_NO_CONTEXT, FAKE_NO_CONTEXT);
 		assert_int_equal(fake_iommu.went_wrong, 0);
@@ -178,7 +204,7 @@ static void test_domain(void **state)
 	must_init();
 	assert_true(iommu_add(&iommu, ID, alloc));
 	domain = domain_at(1, 0x7000);
-	assert_true(iommu_attach(&iommu, ID, &domain));
+	assert_true(attach(ID, &domain));
 	reaches(ID, GPA, 0x7000);
 	reaches(ID, GPA + 4095, 0x7fff);
 	faults(ID, GPA - 1, 21, 23);
@@ -187,9 +213,9 @@ static void test_domain(void **state)
 	faults(ID, 0x7000, 21, 23);
 	faults(ID + 1, GPA, FAKE_NO_CONTEXT, FAKE_NO_CONTEXT);
 	/* It is in one domain only. */
-	assert_false(iommu_attach(&iommu, ID, &domain));
+	assert_false(attach(ID, &domain));
 	/* No room was made for this one. */
-	assert_false(iommu_attach(&iommu, 0x4000, &domain));
+	assert_false(attach(0x4000, &domain));
 }
 
 /* The IOMMU remembers what it has translated: nothing of it may be left. */
@@ -203,20 +229,20 @@ static void test_lives(void **state)
 	first = domain_at(1, 0x7000);
 	second = domain_at(2, 0x9000);
 	for (uint32_t life = 0; life < 300; life++) {
-		assert_true(iommu_attach(&iommu, ID, life % 2 ? &second : &first));
+		assert_true(attach(ID, life % 2 ? &second : &first));
 		reaches(ID, GPA, life % 2 ? 0x9000 : 0x7000);
-		assert_true(iommu_detach(&iommu, ID, life % 2 ? &second : &first));
+		assert_true(detach(ID, life % 2 ? &second : &first));
 		faults(ID, GPA, FAKE_NO_CONTEXT, FAKE_NO_CONTEXT);
 	}
 	/* The same domain, with another table. */
-	assert_true(iommu_attach(&iommu, ID, &first));
+	assert_true(attach(ID, &first));
 	reaches(ID, GPA, 0x7000);
 	fake_iommu.meanwhile = GPA;
-	assert_true(iommu_detach(&iommu, ID, &first));
+	assert_true(detach(ID, &first));
 	fake_iommu.meanwhile = 0;
 	assert_false(fake_iommu_remembers(ID, 1));
 	first = domain_at(1, 0xb000);
-	assert_true(iommu_attach(&iommu, ID, &first));
+	assert_true(attach(ID, &first));
 	reaches(ID, GPA, 0xb000);
 	assert_int_equal(fake_iommu.went_wrong, 0);
 }
@@ -233,7 +259,7 @@ static void test_interrupt_files(void **state)
 	iommu_domain_init(&domain, stage(GPA, 0x7000), 1, alloc(4096), FILES);
 	iommu_map_file(&domain, 0, (hpa_t){0x24001000});
 	iommu_map_file(&domain, 7, (hpa_t){0x24009000});
-	assert_true(iommu_attach(&iommu, ID, &domain));
+	assert_true(attach(ID, &domain));
 	assert_int_equal(fake_iommu_access(ID, FILES, true, &to), 0);
 	assert_true(to == 0x24001000);
 	assert_int_equal(fake_iommu_access(ID, FILES + 7 * 4096 + 4, true, &to), 0);
@@ -245,9 +271,9 @@ static void test_interrupt_files(void **state)
 	faults(ID, 0x24001000, 21, 23);
 	reaches(ID, GPA, 0x7000);
 	/* Then a domain without files. */
-	assert_true(iommu_detach(&iommu, ID, &domain));
+	assert_true(detach(ID, &domain));
 	domain = domain_at(2, 0x9000);
-	assert_true(iommu_attach(&iommu, ID, &domain));
+	assert_true(attach(ID, &domain));
 	faults(ID, FILES, 21, 23);
 }
 
@@ -261,7 +287,7 @@ static void test_no_interrupt_files(void **state)
 	assert_false(iommu_has_files(&iommu));
 	assert_true(iommu_add(&iommu, ID, alloc));
 	iommu_domain_init(&domain, stage(GPA, 0x7000), 1, alloc(4096), FILES);
-	assert_false(iommu_attach(&iommu, ID, &domain));
+	assert_false(attach(ID, &domain));
 	faults(ID, GPA, FAKE_NO_CONTEXT, FAKE_NO_CONTEXT);
 }
 
@@ -357,17 +383,8 @@ static void test_slow(void **state)
 	must_init();
 	assert_true(iommu_add(&iommu, ID, alloc));
 	domain = domain_at(1, 0x7000);
-	assert_true(iommu_attach(&iommu, ID, &domain));
+	assert_true(attach(ID, &domain));
 	reaches(ID, GPA, 0x7000);
-}
-
-static uint64_t ticks_of(bool (*what)(struct iommu *, uint32_t, const struct iommu_domain *),
-                         const struct iommu_domain *domain, bool expected)
-{
-	uint64_t since = host_csrs[CSR_TIME];
-
-	assert_int_equal(what(&iommu, ID, domain), expected);
-	return host_csrs[CSR_TIME] - since;
 }
 
 /* It has been left alone for long enough after a failure. */
@@ -376,61 +393,159 @@ static void rest(void)
 	host_csrs[CSR_TIME] += 40 * PATIENCE;
 }
 
+static bool *const defects[] = {&fake_iommu.fences_hang, &fake_iommu.stops, &fake_iommu.illegal};
+#define DEFECTS (sizeof(defects) / sizeof(defects[0]))
+
 /* A command that does not complete: the caller comes again, and gets what it wants when the IOMMU
- * answers again. A failure takes no longer than `patience` in all, and then nothing is tried for a
- * while, so that a broken IOMMU has no hart. */
+ * answers again. No step waits, and after `patience` nothing is tried for a while. */
 static void test_stuck(void **state)
 {
-	bool *defects[] = {&fake_iommu.fences_hang, &fake_iommu.stops, &fake_iommu.illegal};
 	struct iommu_domain domain;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(defects) / sizeof(defects[0]); i++) {
+	for (size_t i = 0; i < DEFECTS; i++) {
 		fake_iommu_reset();
 		must_init();
 		assert_true(iommu_add(&iommu, ID, alloc));
 		domain = domain_at(1, 0x7000);
-		assert_true(iommu_attach(&iommu, ID, &domain));
+		assert_true(attach(ID, &domain));
 		reaches(ID, GPA, 0x7000);
+		work = (struct iommu_work){0};
 		for (uint32_t n = 0; n < 40; n++) {
+			uint32_t accesses;
+
 			*defects[i] = true;
-			assert_true(ticks_of(iommu_detach, &domain, false) < PATIENCE + 10);
-			for (uint32_t k = 0; k < 10; k++)
-				assert_true(ticks_of(iommu_detach, &domain, false) < 10);
+			for (uint32_t k = 0; k < PATIENCE && !iommu_is_broken(&iommu); k++)
+				assert_false(detach_step(ID, &domain));
 			assert_true(iommu_is_broken(&iommu));
+			accesses = fake_iommu.accesses;
+			assert_false(detach_step(ID, &domain));
+			assert_int_equal(fake_iommu.accesses, accesses);
 			rest();
 			assert_false(iommu_is_broken(&iommu));
 		}
 		*defects[i] = false;
-		assert_true(iommu_detach(&iommu, ID, &domain));
+		assert_true(detach_step(ID, &domain));
 		faults(ID, GPA, FAKE_NO_CONTEXT, FAKE_NO_CONTEXT);
+		assert_false(fake_iommu_remembers(ID, 1));
+		assert_int_equal(fake_iommu.went_wrong, 0);
 		teardown(NULL);
 	}
 }
 
-/* A device that could not be attached is nowhere, and can be attached later. */
+/* A device that could not be attached is nowhere when it has been detached, and can be attached
+ * later. */
 static void test_not_attached(void **state)
 {
-	bool *defects[] = {&fake_iommu.fences_hang, &fake_iommu.stops, &fake_iommu.illegal};
 	struct iommu_domain domain;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(defects) / sizeof(defects[0]); i++) {
+	for (size_t i = 0; i < DEFECTS; i++) {
 		fake_iommu_reset();
 		must_init();
 		assert_true(iommu_add(&iommu, ID, alloc));
 		domain = domain_at(1, 0x7000);
 		*defects[i] = true;
-		assert_true(ticks_of(iommu_attach, &domain, false) < PATIENCE + 10);
-		faults(ID, GPA, FAKE_NO_CONTEXT, FAKE_NO_CONTEXT);
-		assert_true(ticks_of(iommu_attach, &domain, false) < 10);
+		assert_false(attach(ID, &domain));
+		assert_false(attach_step(ID, &domain));
+		assert_false(detach(ID, &domain));
 		faults(ID, GPA, FAKE_NO_CONTEXT, FAKE_NO_CONTEXT);
 		*defects[i] = false;
 		rest();
-		assert_true(iommu_attach(&iommu, ID, &domain));
+		(void)detach_step(ID, &domain);
+		rest();
+		assert_true(detach_step(ID, &domain));
+		assert_true(attach(ID, &domain));
 		reaches(ID, GPA, 0x7000);
-		assert_true(iommu_detach(&iommu, ID, &domain));
+		assert_true(detach(ID, &domain));
 		assert_false(fake_iommu_remembers(ID, 1));
+		teardown(NULL);
+	}
+}
+
+/* Two devices at once. A failure loses the commands of both, also those that the IOMMU would have
+ * done: both are done again, and one step after the failure neither is taken for done. */
+static void test_two_at_once(void **state)
+{
+	struct iommu_work first = {0}, second = {0};
+	struct iommu_domain one, two;
+
+	(void)state;
+	must_init();
+	assert_true(iommu_add(&iommu, ID, alloc));
+	assert_true(iommu_add(&iommu, ID + 1, alloc));
+	one = domain_at(1, 0x7000);
+	two = domain_at(2, 0x9000);
+	assert_true(attach(ID, &one));
+	assert_true(attach(ID + 1, &two));
+	reaches(ID, GPA, 0x7000);
+	reaches(ID + 1, GPA, 0x9000);
+	fake_iommu.stops = true;
+	assert_false(iommu_detach(&iommu, ID, &one, &first));
+	host_csrs[CSR_TIME] += PATIENCE / 2;
+	assert_false(iommu_detach(&iommu, ID + 1, &two, &second));
+	host_csrs[CSR_TIME] += PATIENCE / 2;
+	assert_false(iommu_is_broken(&iommu));
+	assert_false(iommu_detach(&iommu, ID, &one, &first));
+	assert_true(iommu_is_broken(&iommu));
+	fake_iommu.stops = false;
+	assert_false(iommu_detach(&iommu, ID + 1, &two, &second));
+	assert_true(fake_iommu_remembers(ID + 1, 2));
+	rest();
+	assert_true(iommu_detach(&iommu, ID + 1, &two, &second));
+	assert_false(fake_iommu_remembers(ID + 1, 2));
+	assert_true(fake_iommu_remembers(ID, 1));
+	assert_true(iommu_detach(&iommu, ID, &one, &first));
+	assert_false(fake_iommu_remembers(ID, 1));
+	assert_int_equal(fake_iommu.went_wrong, 0);
+}
+
+/* The caller comes late, and the IOMMU has answered in time. */
+static void test_late_look(void **state)
+{
+	struct iommu_domain domain;
+
+	(void)state;
+	must_init();
+	assert_true(iommu_add(&iommu, ID, alloc));
+	domain = domain_at(1, 0x7000);
+	fake_iommu.stops = true;
+	assert_false(attach(ID, &domain));
+	fake_iommu.stops = false;
+	fake_iommu_runs();
+	rest();
+	assert_true(attach_step(ID, &domain));
+	assert_int_equal(iommu.round, 0);
+}
+
+/* The most accesses to registers that a step makes, whatever the IOMMU does. */
+static void test_steps_are_short(void **state)
+{
+	bool *all[] = {&fake_iommu.fences_hang, &fake_iommu.stops,     &fake_iommu.illegal,
+	               &fake_iommu.stays_busy,  &fake_iommu.stays_off, &fake_iommu.stays_on};
+	struct iommu_domain domain;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		fake_iommu_reset();
+		must_init();
+		assert_true(iommu_add(&iommu, ID, alloc));
+		domain = domain_at(1, 0x7000);
+		assert_true(attach(ID, &domain));
+		fake_iommu.fences_hang = true;
+		work = (struct iommu_work){0};
+		for (uint32_t n = 0; n < 3000; n++) {
+			uint32_t before = fake_iommu.accesses;
+			uint64_t since = host_csrs[CSR_TIME];
+
+			*all[i] |= n == 100;
+			fake_iommu.busy = n % 4;
+			assert_false(detach_step(ID, &domain));
+			assert_true(fake_iommu.accesses - before <= IOMMU_STEP_ACCESSES);
+			assert_true(host_csrs[CSR_TIME] - since <= IOMMU_STEP_ACCESSES);
+			host_csrs[CSR_TIME] += 9;
+		}
+		assert_int_equal(fake_iommu.went_wrong, 0);
 		teardown(NULL);
 	}
 }
@@ -445,16 +560,17 @@ static void test_full(void **state)
 	must_init();
 	assert_true(iommu_add(&iommu, ID, alloc));
 	domain = domain_at(1, 0x7000);
-	assert_true(iommu_attach(&iommu, ID, &domain));
+	assert_true(attach(ID, &domain));
 	before = fake_iommu.commands;
 	fake_iommu.stops = true;
-	for (uint32_t n = 0; n < 600; n++) {
-		assert_false(iommu_detach(&iommu, ID, &domain));
-		rest();
-	}
+	/* A caller that gives up leaves its commands in the queue. */
+	for (uint32_t n = 0; n < 600; n++)
+		assert_false(detach(ID, &domain));
+	assert_true(iommu.round > 0);
 	assert_int_equal(fake_iommu.commands, before);
 	fake_iommu.stops = false;
-	assert_true(iommu_detach(&iommu, ID, &domain));
+	rest();
+	assert_true(detach(ID, &domain));
 	faults(ID, GPA, FAKE_NO_CONTEXT, FAKE_NO_CONTEXT);
 }
 
@@ -521,7 +637,7 @@ static void test_accesses(void **state)
 	must_init();
 	assert_true(iommu_add(&iommu, ID, alloc));
 	iommu_domain_init(&domain, stage(GPA, 0x7000), 1, alloc(4096), FILES);
-	assert_true(iommu_attach(&iommu, ID, &domain));
+	assert_true(attach(ID, &domain));
 	fake_iommu_access(ID, GPA - 8, false, &to);
 	fake_iommu_access(ID, GPA - 8, true, &to);
 	fake_iommu_access(ID, FILES, true, &to);
@@ -565,6 +681,9 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_slow, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_stuck, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_not_attached, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_two_at_once, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_late_look, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_steps_are_short, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_full, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_fault_queue, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_fault_overflow, setup, teardown),

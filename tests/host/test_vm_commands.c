@@ -47,6 +47,7 @@ static unsigned int lives;      /* so far */
 static bool shown_ended;        /* told to the user by the console */
 static void (*meanwhile)(void); /* what other harts do while the end is being logged */
 static unsigned int slices;
+static bool silent; /* the IOMMU */
 
 /* --- what vm_life.c wants ------------------------------------------------------------------- */
 
@@ -173,7 +174,14 @@ bool vm_is_quiet(const struct vm *of)
 {
 	(void)of;
 	assert_true(quiet_slices >= SLICES);
-	return !not_quiet;
+	return !not_quiet && !of->life.never_quiet;
+}
+
+/* Gives up at once. */
+bool vm_attach_slice(struct vm *of)
+{
+	of->life.never_quiet = silent;
+	return !silent;
 }
 
 void functions_begin(struct vm *of)
@@ -210,11 +218,6 @@ void heart_ignore(struct vm *of)
 void dma_begin(struct vm *of)
 {
 	(void)of;
-}
-
-bool dma_may_begin(const struct vm *of)
-{
-	return of;
 }
 
 bool dma_log_remaining(struct vm *of)
@@ -456,6 +459,23 @@ static void never_starts(void **state)
 	assert_int_equal(vm_try_command(&vm, VM_COMMAND_START), VM_ANSWER_NEVER);
 }
 
+/* An IOMMU that does not answer: the VM is off, and says that it cannot start. */
+static void never_starts_again(void **state)
+{
+	(void)state;
+	boot();
+	give(STOP);
+	settle();
+	silent = true;
+	assert_int_equal(vm_try_command(&vm, VM_COMMAND_START), VM_ANSWER_TAKEN);
+	settle();
+	silent = false;
+	assert_int_equal(atomic_load(&vm.state), VM_OFF);
+	assert_int_equal(vm.life.number, 1);
+	assert_true(shown_ended);
+	assert_int_equal(vm_try_command(&vm, VM_COMMAND_START), VM_ANSWER_NEVER);
+}
+
 /* The operator's command reaches the lead hart while another hart logs that the VM has ended. */
 static void start_and_go_on(void)
 {
@@ -590,6 +610,7 @@ int main(void)
 	    cmocka_unit_test(rows_to_one_that_is_prepared),
 	    cmocka_unit_test(never_started),
 	    cmocka_unit_test(never_starts),
+	    cmocka_unit_test(never_starts_again),
 	    cmocka_unit_test(asked_by_another_vm),
 	    cmocka_unit_test(last_words),
 	    cmocka_unit_test(a_command_while_the_end_is_logged),

@@ -75,6 +75,12 @@ bool dma_end(struct vm *of)
 	return answers;
 }
 
+bool dma_attach(struct vm *of)
+{
+	asked += of == &vm;
+	return answers;
+}
+
 void functions_stop(struct vm *of)
 {
 	(void)of;
@@ -208,11 +214,48 @@ static void at_once(void **state)
 	assert_int_equal(asked, 4);
 }
 
+/* Before a life: it is told once, and the VM does not start. */
+static void the_iommu_before_a_life(void **state)
+{
+	(void)state;
+	config.n_devices = 0;
+	vm_quiet_begin(&vm);
+	while (vm_quiet_slice(&vm))
+		;
+	assert_true(vm_is_quiet(&vm));
+	answers = false;
+	pass(10 * SECOND);
+	assert_false(vm_attach_slice(&vm));
+	pass(SECOND - 1);
+	assert_false(vm_attach_slice(&vm));
+	answers = true;
+	assert_true(vm_attach_slice(&vm));
+	answers = false;
+	assert_false(vm_attach_slice(&vm));
+	pass(SECOND - 1);
+	assert_false(vm_attach_slice(&vm));
+	assert_string_equal(line, "");
+	assert_false(vm.life.never_quiet);
+	pass(1);
+	assert_false(vm_attach_slice(&vm));
+	assert_string_equal(line, "vm alpha: the IOMMU does not answer");
+	/* What was attached is detached again, with a second for it. */
+	line[0] = '\0';
+	assert_true(vm_quiet_slice(&vm));
+	pass(SECOND);
+	assert_true(vm_quiet_slice(&vm));
+	assert_false(vm_quiet_slice(&vm));
+	assert_string_equal(line, "");
+	assert_false(vm_is_quiet(&vm));
+	assert_string_equal(line, "vm alpha: stays off");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(a_device, setup),
 	    cmocka_unit_test_setup(the_iommu, setup),
+	    cmocka_unit_test_setup(the_iommu_before_a_life, setup),
 	    cmocka_unit_test_setup(an_interrupt, setup),
 	    cmocka_unit_test_setup(at_once, setup),
 	};

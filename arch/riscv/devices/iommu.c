@@ -82,9 +82,25 @@ static const char *configure(struct iommu *iommu)
 	return NULL;
 }
 
+/* Waits until the commands are done. At boot only. */
+static bool send_all(struct iommu *iommu, const uint64_t (*commands)[2], uint32_t n)
+{
+	struct iommu_work work;
+
+	if (!iommu_send(iommu, &work, commands, n))
+		return false;
+	while (!iommu_has_done(iommu, &work)) { /* WAITS */
+		if (iommu->queue != IOMMU_ON)
+			return false;
+	}
+	return true;
+}
+
 const char *iommu_init(struct iommu *iommu, uint64_t base, uint32_t last_id, uint64_t last,
                        uint64_t patience, iommu_alloc_fn *alloc)
 {
+	static const uint64_t contexts[][2] = {{CMD_IODIR_INVAL_DDT}},
+	                      translations[][2] = {{CMD_IOTINVAL_VMA}, {CMD_IOTINVAL_GVMA}};
 	uint64_t caps = io_read64(base + IOMMU_CAPABILITIES);
 	const char *why;
 
@@ -102,16 +118,12 @@ const char *iommu_init(struct iommu *iommu, uint64_t base, uint32_t last_id, uin
 	why = iommu_queues_on(iommu);
 	if (why)
 		return why;
-	iommu_start_timeout(iommu);
-	if (!iommu_fence(iommu))
+	if (!send_all(iommu, NULL, 0))
 		return "it does not answer commands";
 	for (iommu->levels = 1; iommu->levels < 3 && last_id >> id_bits(iommu, iommu->levels);)
 		iommu->levels++;
 	/* Invalidates the IOMMU's caches of former directories. */
-	iommu_start_timeout(iommu);
-	if (!iommu_command(iommu, CMD_IODIR_INVAL_DDT, 0) || !iommu_fence(iommu) ||
-	    !iommu_command(iommu, CMD_IOTINVAL_VMA, 0) ||
-	    !iommu_command(iommu, CMD_IOTINVAL_GVMA, 0) || !iommu_fence(iommu)) {
+	if (!send_all(iommu, contexts, 1) || !send_all(iommu, translations, 2)) {
 		iommu->levels = 0;
 		return "it does not answer commands";
 	}
@@ -177,25 +189,44 @@ void iommu_map_file(struct iommu_domain *domain, uint32_t n, hpa_t file)
 }
 
 /* Invalidates the IOMMU's caches of the device's context, and then of translations of either stage
- * that were made with it. Only a fence orders commands. */
-static bool forget(struct iommu *iommu, uint32_t id, uint32_t gscid)
+ * that were made with it. Only a fence orders commands. Returns true when it is done. */
+static bool forget(struct iommu *iommu, uint32_t id, uint32_t gscid, struct iommu_work *work)
 {
-	if (iommu_is_broken(iommu))
+	const uint64_t context[][2] = {{CMD_IODIR_INVAL_DDT | CMD_DEVICE(id)}};
+	const uint64_t translations[][2] = {{CMD_IOTINVAL_VMA | CMD_GV_GSCID(gscid)},
+	                                    {CMD_IOTINVAL_GVMA | CMD_GV_GSCID(gscid)}};
+
+	if (work->round != iommu->round)
+		work->step = 0; /* its commands are lost */
+	if (!iommu_is_ready(iommu))
 		return false;
-	iommu_start_timeout(iommu);
-	return iommu_command(iommu, CMD_IODIR_INVAL_DDT | CMD_DEVICE(id), 0) &&
-	       iommu_fence(iommu) &&
-	       iommu_command(iommu, CMD_IOTINVAL_VMA | CMD_GV_GSCID(gscid), 0) &&
-	       iommu_command(iommu, CMD_IOTINVAL_GVMA | CMD_GV_GSCID(gscid), 0) &&
-	       iommu_fence(iommu);
+	if (work->step == 0) {
+		if (!iommu_send(iommu, work, context, 1))
+			return false;
+		work->step = 1;
+	}
+	if (!iommu_has_done(iommu, work))
+		return false;
+	if (work->step == 1) {
+		if (!iommu_send(iommu, work, translations, 2))
+			return false;
+		work->step = 2;
+	}
+	return iommu_has_done(iommu, work);
 }
 
-bool iommu_attach(struct iommu *iommu, uint32_t id, const struct iommu_domain *domain)
+bool iommu_attach(struct iommu *iommu, uint32_t id, const struct iommu_domain *domain,
+                  struct iommu_work *work)
 {
 	volatile uint64_t *context = context_of(iommu, id, NULL);
 
-	if (!context || context[CONTEXT_TC] || (domain->files && !iommu_has_files(iommu)))
+	if (!context || (domain->files && !iommu_has_files(iommu)))
 		return false;
+	if (work->begun)
+		return forget(iommu, id, domain->gscid, work);
+	if (context[CONTEXT_TC])
+		return false;
+	work->begun = true;
 	context[CONTEXT_IOHGATP] = domain->iohgatp;
 	context[CONTEXT_TA] = 0;
 	context[CONTEXT_FSC] = 0;
@@ -209,18 +240,16 @@ bool iommu_attach(struct iommu *iommu, uint32_t id, const struct iommu_domain *d
 	/* Set valid last. */
 	atomic_thread_fence(memory_order_release);
 	context[CONTEXT_TC] = CONTEXT_V;
-	if (forget(iommu, id, domain->gscid))
-		return true;
-	context[CONTEXT_TC] = 0;
-	return false;
+	return forget(iommu, id, domain->gscid, work);
 }
 
-bool iommu_detach(struct iommu *iommu, uint32_t id, const struct iommu_domain *domain)
+bool iommu_detach(struct iommu *iommu, uint32_t id, const struct iommu_domain *domain,
+                  struct iommu_work *work)
 {
 	volatile uint64_t *context = context_of(iommu, id, NULL);
 
 	if (!context)
 		return true;
 	context[CONTEXT_TC] = 0;
-	return forget(iommu, id, domain->gscid);
+	return forget(iommu, id, domain->gscid, work);
 }

@@ -4,8 +4,10 @@
  * access of the device is a fault. A device in a domain reaches the pages that the domain's G-stage
  * table maps, and interrupt files through the domain's table of these.
  *
- * After boot, no function here waits longer than `patience` in total. After a failure, none waits
- * at all for a while. The caller has a lock: only one hart is in here.
+ * After boot no function here waits. Attaching and detaching take several calls, of which each
+ * makes at most IOMMU_STEP_ACCESSES accesses to registers. If a command has not completed
+ * `patience` after it was sent, the IOMMU is left alone for a while, then its queue is turned off
+ * and on. The caller has a lock: only one hart is in here.
  */
 #ifndef ARCH_RISCV_DEVICES_IOMMU_H
 #define ARCH_RISCV_DEVICES_IOMMU_H
@@ -29,14 +31,29 @@ struct iommu {
 	uint32_t tail;
 	volatile uint32_t *fence_word;
 	uint32_t fence_value;
-	/* A command did not complete, at stuck_at. The queue is restarted before the next command,
-	 * which has to wait. */
-	bool stuck;
-	uint64_t stuck_at;
+	/* STUCK: a command did not complete, or the queue does not restart; since wait_start. The
+	 * number of such failures is `round`: with each one all commands in the queue are lost. */
+	enum iommu_queue { IOMMU_ON, IOMMU_STUCK, IOMMU_TURNS_OFF, IOMMU_TURNS_ON } queue;
+	uint32_t round;
 	/* The fault queue. */
 	const volatile uint64_t *faults;
 	uint32_t head;
 };
+
+/* The progress of attaching or detaching a device. Zeroed before the first call. */
+struct iommu_work {
+	bool begun;     /* the device's context has been written */
+	uint32_t step;  /* number of fences sent */
+	uint32_t round; /* `round` of the IOMMU when the commands were sent */
+	uint32_t fence; /* the value that the fence after them writes */
+	uint64_t since; /* host time at which they were sent */
+};
+
+/* Most accesses to registers in one call of iommu_attach() or iommu_detach(): eight looks and
+ * five accesses for a restart of the queue, and for each of two fences two accesses and eight
+ * looks.
+ */
+#define IOMMU_STEP_ACCESSES 33U
 
 /* A VM, as devices see it. */
 struct iommu_domain {
@@ -98,15 +115,17 @@ void iommu_map_file(struct iommu_domain *domain, uint32_t n, hpa_t file);
 /* Whether a command failed so recently that no other one is tried. */
 bool iommu_is_broken(const struct iommu *iommu);
 
-/* Puts the device into the domain; it must be in no other. Returns false if the IOMMU does not
- * answer: then the device is in no domain, but the IOMMU may keep cached translations until
- * iommu_detach(). */
-bool iommu_attach(struct iommu *iommu, uint32_t id, const struct iommu_domain *domain);
+/* Puts the device into the domain; it must be in no other. Returns true when it is done. Otherwise
+ * the caller calls again, with the same `work`, or gives up: then the IOMMU may have cached
+ * translations until iommu_detach(). */
+bool iommu_attach(struct iommu *iommu, uint32_t id, const struct iommu_domain *domain,
+                  struct iommu_work *work);
 
-/* Removes the device from the domain; all its writes into it have arrived. Returns false if the
- * IOMMU does not answer: then the device may still be translated, and the caller has to try
- * again. */
-bool iommu_detach(struct iommu *iommu, uint32_t id, const struct iommu_domain *domain);
+/* Removes the device from the domain. Returns true when it is done: all its writes into the domain
+ * have arrived. Until then the device may still be translated, and the caller has to call again,
+ * with the same `work`. */
+bool iommu_detach(struct iommu *iommu, uint32_t id, const struct iommu_domain *domain,
+                  struct iommu_work *work);
 
 /* Reads the device of the oldest fault record, and keeps the record. false: there is none. */
 bool iommu_first_fault(const struct iommu *iommu, uint32_t *device);

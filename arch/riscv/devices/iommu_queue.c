@@ -15,9 +15,12 @@ _Static_assert(COMMANDS == 256 && RECORDS == 128, "LOG2SZ - 1 below");
  * of a hart's time. */
 #define REST 32U
 
+/* Looks at a register in one step, for an IOMMU that answers soon. */
+#define LOOKS 8U
+
 bool iommu_wait(const struct iommu *iommu, uint64_t reg, uint32_t mask, uint32_t value)
 {
-	while ((io_read32(iommu->base + reg) & mask) != value) {
+	while ((io_read32(iommu->base + reg) & mask) != value) { /* WAITS */
 		if (iommu_timed_out(iommu))
 			return false;
 	}
@@ -51,15 +54,57 @@ static bool set_base(const struct iommu *iommu, uint64_t reg, const volatile voi
 	return io_read64(iommu->base + reg) == value;
 }
 
-static bool commands_on(struct iommu *iommu)
+/* Records that the IOMMU does not answer. The commands in its queue are lost. */
+static void set_stuck(struct iommu *iommu)
 {
-	if (!queue_off(iommu, IOMMU_CQCSR) ||
-	    !set_base(iommu, IOMMU_CQB, iommu->commands, COMMANDS_LOG2_1) ||
-	    !queue_on(iommu, IOMMU_CQCSR, IOMMU_CQT))
+	iommu->queue = IOMMU_STUCK;
+	iommu->round++;
+	iommu->wait_start = csr_read(CSR_TIME);
+}
+
+bool iommu_is_broken(const struct iommu *iommu)
+{
+	return iommu->queue == IOMMU_STUCK &&
+	       csr_read(CSR_TIME) - iommu->wait_start < REST * iommu->timeout;
+}
+
+/* Makes a step of turning the command queue off and on again, if the IOMMU has done the last one.
+ */
+static void restart_step(struct iommu *iommu)
+{
+	uint32_t csr = io_read32(iommu->base + IOMMU_CQCSR), on = csr & (QCSR_BUSY | QCSR_ON);
+
+	if (iommu->queue == IOMMU_STUCK && !(csr & QCSR_BUSY)) {
+		io_write32(iommu->base + IOMMU_CQCSR, QCSR_ERRORS);
+		iommu_start_timeout(iommu);
+		iommu->queue = IOMMU_TURNS_OFF;
+	} else if (iommu->queue == IOMMU_TURNS_OFF && !on) {
+		if (!set_base(iommu, IOMMU_CQB, iommu->commands, COMMANDS_LOG2_1)) {
+			set_stuck(iommu);
+			return;
+		}
+		io_write32(iommu->base + IOMMU_CQT, 0);
+		io_write32(iommu->base + IOMMU_CQCSR, QCSR_ON_REQUEST);
+		iommu->queue = IOMMU_TURNS_ON;
+	} else if (iommu->queue == IOMMU_TURNS_ON && on == QCSR_ON) {
+		iommu->tail = 0;
+		iommu->queue = IOMMU_ON;
+	} else if (iommu->queue == IOMMU_STUCK || iommu_timed_out(iommu)) {
+		set_stuck(iommu);
+	}
+}
+
+bool iommu_is_ready(struct iommu *iommu)
+{
+	uint32_t round = iommu->round;
+
+	if (iommu_is_broken(iommu))
 		return false;
-	iommu->tail = 0;
-	iommu->stuck = false;
-	return true;
+	/* A failure ends this: then the IOMMU is left alone. */
+	for (uint32_t n = 0; n < LOOKS && iommu->queue != IOMMU_ON && iommu->round == round;
+	     n++) /* WAITS */
+		restart_step(iommu);
+	return iommu->queue == IOMMU_ON;
 }
 
 const char *iommu_queues_off(struct iommu *iommu)
@@ -77,9 +122,12 @@ const char *iommu_queues_off(struct iommu *iommu)
 
 const char *iommu_queues_on(struct iommu *iommu)
 {
+	iommu->queue = IOMMU_TURNS_OFF; /* iommu_queues_off() has done it */
 	iommu_start_timeout(iommu);
-	if (!commands_on(iommu))
-		return "its command queue cannot be turned on";
+	while (!iommu_is_ready(iommu)) { /* WAITS */
+		if (iommu->queue == IOMMU_STUCK)
+			return "its command queue cannot be turned on";
+	}
 	iommu_start_timeout(iommu);
 	if (!set_base(iommu, IOMMU_FQB, iommu->faults, RECORDS_LOG2_1) ||
 	    !queue_on(iommu, IOMMU_FQCSR, IOMMU_FQH))
@@ -88,52 +136,52 @@ const char *iommu_queues_on(struct iommu *iommu)
 	return NULL;
 }
 
-/* Records that the IOMMU does not answer. Returns false, for the callers to return. */
-static bool set_stuck(struct iommu *iommu)
+bool iommu_send(struct iommu *iommu, struct iommu_work *work, const uint64_t (*commands)[2],
+                uint32_t n)
 {
-	iommu->stuck = true;
-	iommu->stuck_at = csr_read(CSR_TIME);
-	return false;
-}
+	uint32_t used = (iommu->tail - io_read32(iommu->base + IOMMU_CQH)) % COMMANDS;
+	const uint64_t fence[1][2] = {
+	    {CMD_IOFENCE_C | CMD_AV | CMD_PR_PW | CMD_DATA(iommu->fence_value + 1),
+	     (uint64_t)iommu->fence_word >> 2}};
 
-bool iommu_is_broken(const struct iommu *iommu)
-{
-	return iommu->stuck && csr_read(CSR_TIME) - iommu->stuck_at < REST * iommu->timeout;
-}
-
-bool iommu_command(struct iommu *iommu, uint64_t first, uint64_t second)
-{
-	uint32_t next;
-
-	if (iommu->stuck && !commands_on(iommu))
-		return set_stuck(iommu);
-	next = (iommu->tail + 1) % COMMANDS;
-	while (io_read32(iommu->base + IOMMU_CQH) == next) {
-		if (iommu_timed_out(iommu))
-			return set_stuck(iommu);
+	if (used + n + 1 >= COMMANDS) {
+		/* All VMs' commands together do not fill it. */
+		set_stuck(iommu);
+		return false;
 	}
-	iommu->commands[COMMAND_WORDS * iommu->tail] = first;
-	iommu->commands[COMMAND_WORDS * iommu->tail + 1] = second;
-	iommu->tail = next;
-	/* The IOMMU must see the command, and the tables that the command is about. */
+	for (uint32_t i = 0; i <= n; i++) {
+		const uint64_t *command = i < n ? commands[i] : fence[0];
+
+		iommu->commands[COMMAND_WORDS * iommu->tail] = command[0];
+		iommu->commands[COMMAND_WORDS * iommu->tail + 1] = command[1];
+		iommu->tail = (iommu->tail + 1) % COMMANDS;
+	}
+	work->round = iommu->round;
+	work->fence = ++iommu->fence_value;
+	work->since = csr_read(CSR_TIME);
+	/* The IOMMU must see the commands, and the tables that the commands are about. */
 	fence_memory_then_output();
 	io_write32(iommu->base + IOMMU_CQT, iommu->tail);
 	return true;
 }
 
-bool iommu_fence(struct iommu *iommu)
+bool iommu_has_done(struct iommu *iommu, const struct iommu_work *work)
 {
-	if (!iommu_command(iommu,
-	                   CMD_IOFENCE_C | CMD_AV | CMD_PR_PW | CMD_DATA(++iommu->fence_value),
-	                   (uint64_t)iommu->fence_word >> 2))
-		return false;
-	while (*iommu->fence_word != iommu->fence_value) {
-		if (io_read32(iommu->base + IOMMU_CQCSR) & QCSR_ERRORS || iommu_timed_out(iommu))
-			return set_stuck(iommu);
+	uint32_t errors = 0;
+
+	for (uint32_t n = 0; n < LOOKS && !errors; n++) { /* WAITS */
+		/* Later fences complete after earlier ones, so a higher value is as good. The last
+		 * look may be long ago: this comes before a look at the time. */
+		if ((int32_t)(*iommu->fence_word - work->fence) >= 0) {
+			/* Orders all that follows after the completion of the commands. */
+			fence_acquire_all();
+			return true;
+		}
+		errors = io_read32(iommu->base + IOMMU_CQCSR) & QCSR_ERRORS;
 	}
-	/* Orders all that follows after the completion of the commands. */
-	fence_acquire_all();
-	return true;
+	if (errors || csr_read(CSR_TIME) - work->since >= iommu->timeout)
+		set_stuck(iommu);
+	return false;
 }
 
 uint32_t iommu_wire(struct iommu *iommu, uint32_t n)

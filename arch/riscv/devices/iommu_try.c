@@ -86,6 +86,21 @@ static const uint64_t *make_table(const uint64_t given[2], iommu_alloc_fn *alloc
 	return root;
 }
 
+/* Attaches or detaches the device. Returns false if a command does not complete in time. */
+static bool all_steps(struct iommu *iommu, uint32_t id, const struct iommu_domain *domain,
+                      bool attach)
+{
+	struct iommu_work work = {0};
+
+	iommu_start_timeout(iommu);
+	while (!(attach ? iommu_attach(iommu, id, domain, &work)
+	                : iommu_detach(iommu, id, domain, &work))) { /* WAITS */
+		if (iommu->queue != IOMMU_ON || iommu_timed_out(iommu))
+			return false;
+	}
+	return true;
+}
+
 const char *iommu_try(struct iommu *iommu, uint32_t id, uint64_t last, iommu_alloc_fn *alloc)
 {
 	const uint64_t given[2] = {(uint64_t)iommu->directory, ALIGN_DOWN(last, PAGE_SIZE)};
@@ -98,11 +113,11 @@ const char *iommu_try(struct iommu *iommu, uint32_t id, uint64_t last, iommu_all
 	if (!iommu_add(iommu, id, alloc) || !is_fault(iommu, id, FIRST_AT))
 		return "it translates for a device without a context";
 	iommu_domain_init(&domain, make_table(given, alloc), GSCID, NULL, 0);
-	if (!iommu_attach(iommu, id, &domain))
+	if (!all_steps(iommu, id, &domain, true))
 		why = "it does not answer commands";
 	if (!why)
 		why = look(iommu, id, given);
-	if (!iommu_detach(iommu, id, &domain) && !why)
+	if (!all_steps(iommu, id, &domain, false) && !why)
 		why = "it does not answer commands";
 	if (!why && !is_fault(iommu, id, FIRST_AT))
 		why = "it goes on translating for a device without a context";

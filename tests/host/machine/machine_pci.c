@@ -98,11 +98,11 @@ static bool answers(const struct slot *s)
 	return s && ((!s->gone && machine.time >= s->back_at) || s->kind == PCI_RESET_VIRTIO);
 }
 
-/* Whether the end of a VM waits for an IOMMU that does not answer. */
+/* Whether the end of a VM, or its start, waits for an IOMMU that does not answer. */
 static bool waits_for_iommu(const struct vm *vm)
 {
-	return fake_iommu.stops && vm->state == VM_CLEARING && vm->life.waiting &&
-	       vm->life.device == vm->config->n_devices && !vm->life.detached;
+	return fake_iommu.stops && (vm->state == VM_CLEARING || vm->state == VM_LOADING) &&
+	       vm->life.waiting && vm->life.device == vm->config->n_devices && !vm->life.detached;
 }
 
 /* A reset takes long, or the wait for an IOMMU that does not answer, and little else happens.

@@ -2,12 +2,26 @@
 /*
  * SBI 3.0 chapter 8 (RFENCE). A fence on another vcpu takes effect before that vcpu's next
  * instruction. If the vcpu is resident on another hart now, that hart is interrupted and the caller
- * waits. If not, the fence is pending until the vcpu's next time slice.
+ * waits. If not, the fence is pending until the vcpu's next time slice. The caller waits in slices
+ * (core/vcpu/long_call.h), so a hart that does not answer keeps only this VM waiting.
  */
 #include "arch/riscv/hart/fence.h"
+#include "arch/riscv/hart/csr.h"
 #include "core/dispatch/serve_requests.h"
+#include "core/hart/platform.h"
+#include "core/log.h"
 #include "core/vcpu/vcpu_requests.h"
+#include "core/vcpu/vm.h"
 #include "core/vsbi/vsbi.h"
+#include "vpmu/bits.h"
+
+/* Looks in a slice, of about 25 instructions each. A hart that answers does so sooner. */
+#define LOOKS 100U
+
+/* A hart that has not answered for this long is told, once. */
+#define TOLD_S 10U
+
+#define FIDS 4U
 
 struct fence {
 	uint32_t fw_sent, fw_received; /* firmware events */
@@ -33,6 +47,7 @@ static void fence_one(struct vcpu *self, struct vcpu *target, uint64_t fid)
 	if (target != self) {
 		if (vcpu_is_on(target))
 			vcpu_send(target, fence->request, fence->got);
+		self->call.left |= BIT(target->id);
 		return;
 	}
 	vpmu_fw_event(&self->pmu, fence->fw_received);
@@ -43,23 +58,56 @@ static void fence_one(struct vcpu *self, struct vcpu *target, uint64_t fid)
 }
 
 /*
- * Waits until the other harts have done the fence. Their vcpus may wait for this one, so it serves
- * the fences sent to it meanwhile. Other requests are not served in the middle of a call, because
- * the call must return to this vcpu on this hart.
+ * Looks whether the other harts have done the fence. Their vcpus may wait for this one, so it
+ * serves the fences sent to it meanwhile. Other requests are served only between two slices.
+ * Returns whether a vcpu in call.left has not done it.
  */
-static void wait_for_one(struct vcpu *self, struct vcpu *target, uint64_t fid)
+static bool is_waiting(struct vcpu *self, uint64_t fid)
 {
-	while (target != self && requests_are_pending(&target->requests, fences[fid].request))
-		vcpu_serve_fences(self);
+	for (uint32_t n = 0; n < LOOKS && self->call.left; n++) {
+		struct vcpu *target = self->vm->vcpus[lowest_bit(self->call.left)];
+
+		if (requests_are_pending(&target->requests, fences[fid].request))
+			vcpu_serve_fences(self);
+		else
+			self->call.left &= self->call.left - 1;
+	}
+	return self->call.left;
+}
+
+/* A slice. call.at is the function and FIDS times the host time at which to tell; 0: it was told.
+ */
+static bool wait_more(struct vcpu *self)
+{
+	struct long_call *call = &self->call;
+	uint64_t fid = call->at % FIDS, at = call->at / FIDS;
+	const struct vcpu *target;
+
+	if (!is_waiting(self, fid))
+		return false;
+	if (!at || csr_read(CSR_TIME) < at)
+		return true;
+	call->at = fid;
+	target = self->vm->vcpus[lowest_bit(call->left)];
+	log_line("vm %s: a fence of vcpu %u waits: hart %lu has not answered for %u s",
+	         self->vm->config->name, self->id, vcpu_home(target)->hartid, TOLD_S);
+	return true;
 }
 
 static VSBI_FN(remote_fence)
 {
 	struct vcpu *vcpu = this_vcpu();
+	uint64_t at;
 
+	vcpu->call.left = 0;
 	if (!vsbi_for_each_hart(vcpu, a0, a1, fence_one, fid))
 		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
-	vsbi_for_each_hart(vcpu, a0, a1, wait_for_one, fid);
+	if (vcpu->call.left && is_waiting(vcpu, fid)) {
+		at = csr_read(CSR_TIME) + (uint64_t)platform.timebase * TOLD_S;
+		long_call_begin(vcpu, &(struct long_call){.slice = wait_more,
+		                                          .at = at * FIDS + fid,
+		                                          .left = vcpu->call.left});
+	}
 	return vsbi_result(SBI_SUCCESS, 0);
 }
 

@@ -200,6 +200,11 @@ HOST_TESTS += vm_quiet
 HOST_SRC_vm_quiet := tests/host/test_vm_quiet.c core/io/vm_quiet.c
 $(HOST_SRC_vm_quiet:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
+# A fence that another hart does not answer.
+HOST_TESTS += remote_fence
+HOST_SRC_remote_fence := tests/host/test_remote_fence.c core/vsbi/vsbi_rfence.c vpmu/bits.c
+$(HOST_SRC_remote_fence:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
+
 # The map of HS, beside a register that takes what the hart has.
 HOST_TESTS += hs_map
 HOST_SRC_hs_map := tests/host/test_hs_map.c arch/riscv/hart/hs_map.c

@@ -10,6 +10,7 @@
 #include "core/sched/windows.h"
 #include "core/vcpu/guest_file.h"
 #include "core/vcpu/vcpu.h"
+#include "core/watch/observe.h"
 
 static void external_poll(void)
 {
@@ -17,6 +18,9 @@ static void external_poll(void)
 	const uint64_t *at = pcpu->poll_times;
 	uint64_t now = csr_read(CSR_TIME);
 
+	/* First, because other harts do it at the same time. */
+	if (at[EXTERNAL_OBSERVE] <= now)
+		observe_poll();
 	/* A stay serves only one of the two. */
 	if (at[EXTERNAL_CONSOLE] <= now || at[EXTERNAL_DMA] <= now)
 		external_work(pcpu, at[EXTERNAL_CONSOLE] <= now);

@@ -6,7 +6,7 @@
 #include "core/hart/pcpu.h"
 
 /* The calling hart polls `what` at this host time: sources that may not interrupt, guests that have
- * to ring, or the next window. ~0: never. */
+ * to ring, the next window, or counters that all harts read then. ~0: never. */
 void external_poll_at(enum external_kind what, uint64_t time);
 
 /* The same for another hart. Boot hart only, before that hart polls anything. */

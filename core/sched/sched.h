@@ -70,4 +70,8 @@ static inline void sched_check_notified(struct pcpu *pcpu)
  * the timer if it may be later than the next event. */
 bool sched_next_stay(struct pcpu *pcpu);
 
+/* Keeps the hart asleep for this many ticks of host time, even if vcpus are ready. For tests that
+ * use roam. Called where requests are served. */
+void sched_nap(uint64_t ticks);
+
 #endif

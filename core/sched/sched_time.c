@@ -3,7 +3,6 @@
 #include "arch/riscv/hart/csr.h"
 #include "core/sched/sched_parts.h"
 #include "core/vcpu/guest_file.h"
-#include "core/watch/port.h"
 
 /* Returns the host time at which a blocked vcpu must be checked. */
 static uint64_t next_wake(const struct vcpu *vcpu)

@@ -14,7 +14,6 @@
 #include "core/vcpu/vcpu_registers.h"
 #include "core/vcpu/vm.h"
 #include "core/watch/observe.h"
-#include "core/watch/port.h"
 #include "vpmu/bits.h"
 
 /* Longer than a hart needs to fall asleep; ticks of host time. */

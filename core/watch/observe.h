@@ -8,8 +8,9 @@
  * request and checks later whether it is done.
  *
  * One read of several vcpus happens at one moment: each hart reads all of its vcpus in one stay in
- * HS, so no guest executes an instruction in between. If several harts take part, they all wait for
- * the same host time. A hart that sees the request after that time reads late.
+ * HS, so no guest executes an instruction in between. If several harts take part, they all read at
+ * the same host time, by their timers. A hart that is in HS at that time, or sees the request after
+ * it, reads late.
  */
 #ifndef CORE_WATCH_OBSERVE_H
 #define CORE_WATCH_OBSERVE_H
@@ -61,6 +62,9 @@ bool vcpu_is_observed(const struct vcpu *vcpu);
 /* Serves the request if it was posted for the vcpu. A read also serves all other vcpus of this
  * hart. Home hart only. */
 void vcpu_serve_observers(struct vcpu *vcpu);
+
+/* The time of a read has come. Called on the hart that has set its timer for it. */
+void observe_poll(void);
 
 /* The operations of requests. Home hart only. */
 void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_event *event);

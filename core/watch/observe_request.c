@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Delivers the operator's requests about observers to the home harts, and collects the results. */
 #include "arch/riscv/hart/csr.h"
-#include "core/vcpu/vcpu_requests.h"
+#include "core/hart/external_poll.h"
 #include "core/hart/platform.h"
+#include "core/vcpu/vcpu_requests.h"
 #include "core/watch/account.h"
 #include "core/watch/observe.h"
-#include "core/watch/port.h"
 #include "core/watch/stays.h"
 #include "vpmu/bits.h"
 
@@ -91,19 +91,27 @@ static void look(struct vcpu *vcpu, uint64_t now)
 static void look_at_all_here(void)
 {
 	struct pcpu *pcpu = this_pcpu();
-	uint64_t left = observe_request.at - csr_read(CSR_TIME);
-	uint64_t now;
+	uint64_t now = csr_read(CSR_TIME);
 	uint32_t i;
 
-	/* If the moment is over, the difference has wrapped and is large. */
-	if (left <= platform.timebase / MOMENT_HZ)
-		sched_nap(left);
-	now = csr_read(CSR_TIME);
 	for_each_bit (i, atomic_load(&observe_request.vcpus)) {
 		if (vcpu_home(pcpu->vcpus[i]) != pcpu)
 			continue;
 		look(pcpu->vcpus[i], now);
 		done(pcpu->vcpus[i]);
+	}
+}
+
+void observe_poll(void)
+{
+	struct pcpu *pcpu = this_pcpu();
+	uint32_t i;
+
+	external_poll_at(EXTERNAL_OBSERVE, ~0UL);
+	/* A vcpu that has moved meanwhile is read by its new home, see vcpu_observers_arrive(). */
+	for_each_bit (i, atomic_load(&observe_request.vcpus)) {
+		if (vcpu_home(pcpu->vcpus[i]) == pcpu && observe_request.what == OBSERVE_READ)
+			vcpu_serve_observers(pcpu->vcpus[i]);
 	}
 }
 
@@ -132,8 +140,10 @@ void vcpu_serve_observers(struct vcpu *vcpu)
 {
 	if (!(atomic_load(&observe_request.vcpus) & vcpu->bit))
 		return;
-	if (observe_request.what == OBSERVE_READ)
-		look_at_all_here();
-	else
+	if (observe_request.what != OBSERVE_READ)
 		begin_or_end(vcpu);
+	else if (csr_read(CSR_TIME) < observe_request.at)
+		external_poll_at(EXTERNAL_OBSERVE, observe_request.at);
+	else
+		look_at_all_here();
 }

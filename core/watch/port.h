@@ -5,10 +5,6 @@
 
 #include "core/watch/account.h"
 
-/* Keeps the hart asleep for this many ticks of host time, even if vcpus are ready. Called where
- * requests are served. */
-void sched_nap(uint64_t ticks);
-
 /* Assigns a row to each function that a VM is offered. At boot, after vsbi_init() of all VMs. */
 void account_class_init(void);
 

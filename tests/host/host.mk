@@ -205,6 +205,11 @@ HOST_TESTS += remote_fence
 HOST_SRC_remote_fence := tests/host/test_remote_fence.c core/vsbi/vsbi_rfence.c vpmu/bits.c
 $(HOST_SRC_remote_fence:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
+# The moment at which several harts read.
+HOST_TESTS += observe_moment
+HOST_SRC_observe_moment := tests/host/test_observe_moment.c core/watch/observe_request.c vpmu/bits.c
+$(HOST_SRC_observe_moment:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
+
 # The map of HS, beside a register that takes what the hart has.
 HOST_TESTS += hs_map
 HOST_SRC_hs_map := tests/host/test_hs_map.c arch/riscv/hart/hs_map.c

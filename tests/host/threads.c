@@ -25,7 +25,7 @@
 #include "core/watch/account.h"
 #include "core/watch/account.h"
 #include "core/watch/observe.h"
-#include "core/watch/port.h"
+#include "core/hart/external_poll.h"
 #include "core/watch/stays.h"
 #include "core/watch/trace.h"
 
@@ -323,9 +323,9 @@ void sched_wait(struct vcpu *vcpu)
 	(void)vcpu;
 }
 
-void sched_nap(uint64_t ticks)
+void external_poll_at(enum external_kind what, uint64_t time)
 {
-	(void)ticks;
+	(void)what, (void)time;
 }
 
 void sched_enable_requests(struct vcpu *vcpu)

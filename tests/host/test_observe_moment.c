@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The moment at which several harts read counters (core/watch/observe_request.c): no hart waits for
+ * it, and each reads all of its vcpus then. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "arch/riscv/hart/csr.h"
+#include "core/hart/external_poll.h"
+#include "core/hart/platform.h"
+#include "core/vcpu/vcpu_requests.h"
+#include "core/watch/account.h"
+#include "core/watch/observe.h"
+#include "core/watch/stays.h"
+
+#define HARTS    2U
+#define VCPUS    4U /* those with even numbers on hart 0 */
+#define TIMEBASE 10000000U
+#define MOMENT   (TIMEBASE / 20000)
+#define NEVER    (~0UL)
+
+uint64_t host_csrs[4096];
+struct platform platform = {.timebase = TIMEBASE};
+
+static struct pcpu harts[HARTS];
+static struct vcpu vcpus[VCPUS];
+static uint32_t here;
+static uint64_t poll_at[HARTS];
+static uint64_t asked; /* vcpus with REQ_OBSERVE */
+static uint64_t read_at[VCPUS];
+
+struct pcpu *this_pcpu(void)
+{
+	return &harts[here];
+}
+
+void host_wfi(void)
+{
+	fail_msg("a hart waits");
+	abort();
+}
+
+void host_fence(void)
+{
+}
+
+void external_poll_at(enum external_kind what, uint64_t time)
+{
+	assert_int_equal(what, EXTERNAL_OBSERVE);
+	poll_at[here] = time;
+}
+
+void vcpu_request(struct vcpu *vcpu, uint64_t what)
+{
+	assert_int_equal(what, REQ_OBSERVE);
+	asked |= vcpu->bit;
+}
+
+void vcpu_take_samples(struct vcpu *vcpu)
+{
+	assert_ptr_equal(vcpu->home, this_pcpu());
+}
+
+void observer_read(struct vcpu *vcpu, uint32_t n, uint64_t now)
+{
+	if (vcpu->observers.observer[n].number)
+		read_at[vcpu->index] = now;
+}
+
+void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_event *event)
+{
+	vcpu->observers.observer[0] = (struct observer){.number = number, .event = *event};
+}
+
+void observer_end(struct vcpu *vcpu, uint32_t n)
+{
+	(void)vcpu, (void)n;
+	abort();
+}
+
+void account_copy(const struct vcpu *vcpu)
+{
+	(void)vcpu;
+	abort();
+}
+
+void stays_begin(struct vcpu *vcpu)
+{
+	(void)vcpu;
+	abort();
+}
+
+void stays_end(struct vcpu *vcpu)
+{
+	(void)vcpu;
+	abort();
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(vcpus, 0, sizeof(vcpus));
+	memset(read_at, 0, sizeof(read_at));
+	asked = 0;
+	host_csrs[CSR_TIME] = 1000;
+	for (uint32_t i = 0; i < VCPUS; i++) {
+		vcpus[i].index = i;
+		vcpus[i].bit = BIT(i);
+		vcpus[i].home = &harts[i % HARTS];
+		vcpus[i].observers.observer[0].number = 7;
+		for (uint32_t k = 0; k < HARTS; k++)
+			harts[k].vcpus[i] = &vcpus[i];
+	}
+	for (uint32_t k = 0; k < HARTS; k++) {
+		harts[k].index = k;
+		poll_at[k] = NEVER;
+	}
+	return 0;
+}
+
+static void post(uint64_t which)
+{
+	here = 0;
+	observe_request.number = 7;
+	observe_post(OBSERVE_READ, which);
+	assert_int_equal(asked, which);
+}
+
+static void serve(uint32_t vcpu)
+{
+	here = vcpus[vcpu].home->index;
+	vcpu_serve_observers(&vcpus[vcpu]);
+}
+
+static void poll(uint32_t hart)
+{
+	here = hart;
+	observe_poll();
+	assert_int_equal(poll_at[hart], NEVER);
+}
+
+static uint64_t left(void)
+{
+	return atomic_load(&observe_request.vcpus);
+}
+
+/* All vcpus are on the client's hart: there is nothing to wait for. */
+static void one_hart(void **state)
+{
+	(void)state;
+	post(5);
+	serve(0);
+	assert_int_equal(left(), 0);
+	assert_int_equal(read_at[0], 1000);
+	assert_int_equal(read_at[2], 1000);
+	serve(2);
+	assert_int_equal(poll_at[0], NEVER);
+}
+
+static void two_harts(void **state)
+{
+	uint64_t at = 1000 + MOMENT;
+
+	(void)state;
+	post(15);
+	for (uint32_t i = 0; i < VCPUS; i++)
+		serve(i);
+	assert_int_equal(left(), 15);
+	for (uint32_t k = 0; k < HARTS; k++)
+		assert_int_equal(poll_at[k], at);
+	host_csrs[CSR_TIME] = at;
+	for (uint32_t k = 0; k < HARTS; k++)
+		poll(k);
+	assert_int_equal(left(), 0);
+	for (uint32_t i = 0; i < VCPUS; i++)
+		assert_int_equal(read_at[i], at);
+}
+
+/* A hart that sees the request late reads at once. */
+static void late(void **state)
+{
+	(void)state;
+	post(3);
+	serve(0);
+	host_csrs[CSR_TIME] += MOMENT + 5;
+	serve(1);
+	assert_int_equal(left(), 1);
+	assert_int_equal(read_at[1], 1000 + MOMENT + 5);
+	poll(0);
+	assert_int_equal(left(), 0);
+}
+
+/* A vcpu that moves before the moment is read by its new home, and once. A request that the old
+ * home does not know is left alone. */
+static void moved(void **state)
+{
+	(void)state;
+	post(2);
+	serve(1);
+	vcpus[1].home = &harts[0];
+	host_csrs[CSR_TIME] += MOMENT;
+	poll(1);
+	assert_int_equal(left(), 2);
+	serve(1);
+	assert_int_equal(left(), 0);
+	observe_post(OBSERVE_BEGIN, 8);
+	poll_at[1] = 0;
+	poll(1);
+	assert_int_equal(left(), 8);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup(one_hart, setup),
+	    cmocka_unit_test_setup(two_harts, setup),
+	    cmocka_unit_test_setup(late, setup),
+	    cmocka_unit_test_setup(moved, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -210,6 +210,12 @@ HOST_TESTS += observe_moment
 HOST_SRC_observe_moment := tests/host/test_observe_moment.c core/watch/observe_request.c vpmu/bits.c
 $(HOST_SRC_observe_moment:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
+# The steps in which an MSI-X table is cleared.
+HOST_TESTS += pci_msix
+HOST_SRC_pci_msix := tests/host/test_pci_msix.c arch/riscv/devices/pci_reset.c \
+	arch/riscv/devices/pci.c
+$(HOST_SRC_pci_msix:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
+
 # The map of HS, beside a register that takes what the hart has.
 HOST_TESTS += hs_map
 HOST_SRC_hs_map := tests/host/test_hs_map.c arch/riscv/hart/hs_map.c

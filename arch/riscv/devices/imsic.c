@@ -13,8 +13,8 @@
 #define EIE0        0xc0UL
 #define IDS_A_WORD  64U
 #define MOST_WORDS  32U
-#define PATIENCE    1000U /* reads before a message counts as lost */
-#define WORD_STEP   2UL   /* on RV64 only every second register exists */
+#define PATIENCE    500U /* reads before a message counts as lost */
+#define WORD_STEP   2UL  /* on RV64 only every second register exists */
 
 hpa_t imsic_file_at(const struct imsic *imsic, uint32_t place, uint32_t file)
 {

@@ -25,7 +25,7 @@ bool pci_reset_done(const struct pci_function *f);
 
 /* Masks and clears up to PCI_MSIX_STEP entries of the MSI-X table, from *next on, and advances
  * *next. Returns whether the table is done. */
-#define PCI_MSIX_STEP 64U
+#define PCI_MSIX_STEP 16U
 bool pci_clear_msix(const struct pci_function *f, uint32_t *next);
 
 /* Whether a virtio function offers ACCESS_PLATFORM. If and only if it does, it is behind the IOMMU.

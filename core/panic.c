@@ -19,7 +19,7 @@ static const char *try_off(uint64_t reason)
 	struct sbi_ret ret =
 	    sbi_call(SBI_EXT_SRST, SBI_SRST_RESET, SBI_SRST_SHUTDOWN, reason, 0, 0, 0);
 
-	for (uint32_t i = 0; !ret.error && i < PATIENCE; i++)
+	for (uint32_t i = 0; !ret.error && i < PATIENCE; i++) /* WAITS */
 		__asm__ volatile("");
 	return ret.error == SBI_ERR_NOT_SUPPORTED
 	           ? "the machine stops here: its firmware has no reset device; switch it off by "
@@ -41,7 +41,7 @@ static _Noreturn void stop_all(void)
 void machine_rest(void)
 {
 	csr_write(CSR_SIE, 0);
-	for (;;)
+	for (;;) /* WAITS */
 		wfi();
 }
 

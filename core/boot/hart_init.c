@@ -20,12 +20,12 @@ static uint64_t cycles_per_tick(void)
 	uint64_t start = csr_read(CSR_TIME);
 	uint64_t now, from, counts;
 
-	do
+	do /* WAITS */
 		now = csr_read(CSR_TIME);
 	while (now == start);
 	from = csr_read(CSR_CYCLE);
 	start = now;
-	do
+	do /* WAITS */
 		now = csr_read(CSR_TIME);
 	while (now < start + ticks);
 	counts = csr_read(CSR_CYCLE) - from;

@@ -52,7 +52,7 @@ static const char *try_ipi(uint64_t hartid)
 	fence_memory_then_output();
 	if (send_ipi(hartid))
 		return "the firmware sends no IPIs";
-	while (!came && csr_read(CSR_TIME) < end)
+	while (!came && csr_read(CSR_TIME) < end) /* WAITS */
 		came = csr_read(CSR_SIP) & BIT(IRQ_SSI);
 	pcpu_ack_ipi();
 	return came ? NULL : "the firmware's IPIs do not come";
@@ -79,7 +79,7 @@ static bool comes(struct hart_start *start)
 {
 	uint64_t end = after(TO_COME);
 
-	while (csr_read(CSR_TIME) < end) {
+	while (csr_read(CSR_TIME) < end) { /* WAITS */
 		if (atomic_load(&start->taken))
 			return true;
 		rest();
@@ -119,7 +119,7 @@ static void wait_for(struct pcpu *pcpu, uint32_t stage, uint64_t hartid)
 {
 	uint64_t end = after(TO_READY);
 
-	while (atomic_load(&pcpu->boot_state) < stage) {
+	while (atomic_load(&pcpu->boot_state) < stage) { /* WAITS */
 		if (csr_read(CSR_TIME) >= end)
 			platform_lacks("hart %lu came and does not get ready", hartid);
 		rest();

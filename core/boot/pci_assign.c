@@ -181,7 +181,7 @@ static bool reset(const struct pci_function *f)
 
 	pci_reset_begin(f);
 	begun = csr_read(CSR_TIME);
-	do {
+	do { /* WAITS */
 		waited = csr_read(CSR_TIME) - begun;
 		if (waited >= ms * PCI_FLR_MS || f->reset == PCI_RESET_VIRTIO) {
 			if (pci_reset_done(f))

@@ -104,7 +104,7 @@ static __attribute__((noinline, cold)) void settle_small(struct pcpu *pcpu, stru
  * only fences are served. long_call_finish() makes any that are left. */
 static __attribute__((cold)) void set_flags(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t at)
 {
-	do {
+	do { /* WAITS */
 		long_call_slice(pcpu, vcpu);
 		vcpu_serve_fences(vcpu);
 		pcpu_account_stay(pcpu);
@@ -133,7 +133,7 @@ void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t loaded, uint64
 	vcpu->stats.steal_ticks += at - loaded;
 	vcpu_cpu_time_stop(&vcpu->stats, loaded);
 	/* Fences are served at once, so that their senders need not wait for the window. */
-	while ((now = csr_read(CSR_TIME)) < at)
+	while ((now = csr_read(CSR_TIME)) < at) /* WAITS */
 		vcpu_serve_fences(vcpu);
 	if (now > at || calls)
 		windows_vcpu_began(vcpu, now);

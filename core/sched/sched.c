@@ -53,7 +53,7 @@ static __attribute__((noinline)) uint64_t idle(struct pcpu *pcpu)
 	csr_write(CSR_VSIE, 0);
 	if (pcpu->has_schedule)
 		windows_idle(pcpu);
-	do {
+	do { /* WAITS */
 		sched_set_timer(pcpu, NULL);
 		pcpu_account_stay(pcpu);
 		if (!atomic_load(&pcpu->notified))
@@ -114,7 +114,7 @@ static __attribute__((noinline)) bool may_run(struct pcpu *pcpu, struct vcpu *vc
  * work. */
 static struct vcpu *next_to_run(struct pcpu *pcpu, uint64_t *now)
 {
-	for (;; *now = csr_read(CSR_TIME)) {
+	for (;; *now = csr_read(CSR_TIME)) { /* WAITS */
 		if (!pcpu->ready)
 			*now = idle(pcpu);
 		struct vcpu *vcpu = choose(pcpu);

@@ -48,7 +48,7 @@ void sched_do_life_work(struct pcpu *pcpu, struct vcpu *vcpu)
 	pcpu->last = vcpu->bit;
 	pcpu->slice_end = csr_read(CSR_TIME) + vcpu->slice;
 	/* Between two pieces its window may end, or it may move. */
-	while (pcpu->ready & vcpu->bit && sched_has_life_work(vcpu) &&
+	while (pcpu->ready & vcpu->bit && sched_has_life_work(vcpu) && /* WAITS */
 	       csr_read(CSR_TIME) < pcpu->slice_end) {
 		uint32_t looks = 0;
 

@@ -28,7 +28,7 @@ void sched_nap(uint64_t ticks)
 {
 	uint64_t now = csr_read(CSR_TIME), end = now + ticks;
 
-	for (; now < end; now = csr_read(CSR_TIME)) {
+	for (; now < end; now = csr_read(CSR_TIME)) { /* WAITS */
 		sched_set_host_timer(this_pcpu(), end);
 		wfi();
 		pcpu_ack_ipi();

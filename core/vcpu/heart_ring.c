@@ -9,6 +9,6 @@ void heart_ring(struct vm *vm)
 	uint64_t now = csr_read(CSR_TIME);
 	unsigned long last = atomic_load(&vm->last_ring);
 
-	while (last < now && !atomic_compare_exchange_weak(&vm->last_ring, &last, now))
+	while (last < now && !atomic_compare_exchange_weak(&vm->last_ring, &last, now)) /* WAITS */
 		;
 }

@@ -62,7 +62,7 @@ static inline uint64_t vcpu_cpu_time(const struct vcpu_stats *stats, uint64_t *n
 	int64_t ticks;
 
 	/* Repeated if the vcpu was loaded or put meanwhile. */
-	do {
+	do { /* WAITS */
 		ticks = __atomic_load_n(&stats->cpu_ticks, __ATOMIC_RELAXED);
 		*now = csr_read(CSR_TIME);
 	} while (ticks != __atomic_load_n(&stats->cpu_ticks, __ATOMIC_RELAXED));

@@ -20,7 +20,7 @@ static enum vm_command command(struct vm *vm, enum vm_command c)
 	unsigned int waiting = atomic_load(&vm->command);
 	enum vm_command all;
 
-	do
+	do /* WAITS */
 		all = both((enum vm_command)waiting, c);
 	while (!atomic_compare_exchange_weak(&vm->command, &waiting, all));
 	vcpu_request(vm->vcpus[0], REQ_LIFE);

@@ -64,7 +64,7 @@ static void fence_one(struct vcpu *self, struct vcpu *target, uint64_t fid)
  */
 static bool is_waiting(struct vcpu *self, uint64_t fid)
 {
-	for (uint32_t n = 0; n < LOOKS && self->call.left; n++) {
+	for (uint32_t n = 0; n < LOOKS && self->call.left; n++) { /* WAITS */
 		struct vcpu *target = self->vm->vcpus[lowest_bit(self->call.left)];
 
 		if (requests_are_pending(&target->requests, fences[fid].request))

@@ -43,6 +43,7 @@ static __attribute__((noinline)) uint64_t wait_turn(const atomic_uint *turn, uin
 	uint64_t most = 1UL << 32, left = most;
 	uint32_t now;
 
+	/* WAITS */
 	__asm__ volatile("1:	addi	%0, %0, -1\n"
 	                 "	beqz	%0, 2f\n"
 	                 "	lw	%1, (%2)\n"

@@ -66,7 +66,7 @@ bool hpm_wait_for_lcofi(uint64_t patience)
 {
 	uint64_t end = csr_read(CSR_TIME) + patience;
 
-	do {
+	do { /* WAITS */
 		if (csr_read(CSR_SIP) & BIT(IRQ_LCOFI))
 			return true;
 	} while (csr_read(CSR_TIME) < end);

@@ -158,7 +158,7 @@ bool imsic_file_is_at(hpa_t page, uint32_t file)
 
 	csr_write(CSR_VSISELECT, EIP0);
 	imsic_send(page, 1);
-	for (uint32_t i = 0; i < PATIENCE && !found; i++)
+	for (uint32_t i = 0; i < PATIENCE && !found; i++) /* WAITS */
 		found = csr_read(CSR_VSIREG) & 2;
 	csr_write(CSR_VSIREG, 0);
 	csr_write(CSR_HSTATUS, hstatus);

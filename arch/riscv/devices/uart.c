@@ -59,7 +59,7 @@ void uart_write(const struct uart *uart, const char *s, size_t n)
 			sbi_call(SBI_EXT_DBCN, SBI_DBCN_WRITE_BYTE, (uint8_t)s[i], 0, 0, 0, 0);
 			continue;
 		}
-		while (!(get(uart, LSR) & LSR_THRE))
+		while (!(get(uart, LSR) & LSR_THRE)) /* WAITS */
 			;
 		put(uart, THR, (uint8_t)s[i]);
 	}

@@ -22,7 +22,7 @@ static inline void spin_lock(struct spinlock *lock)
 {
 	unsigned int mine = atomic_fetch_add_explicit(&lock->next, 1, memory_order_relaxed);
 
-	while (atomic_load_explicit(&lock->serving, memory_order_relaxed) != mine)
+	while (atomic_load_explicit(&lock->serving, memory_order_relaxed) != mine) /* WAITS */
 		;
 	fence_acquire_all();
 }

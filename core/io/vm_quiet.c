@@ -126,10 +126,8 @@ bool vm_attach_slice(struct vm *vm)
 		vm->life.waiting = false;
 		return true;
 	}
-	if (waited_enough(vm)) {
-		vm->life.waiting = false;
+	if (waited_enough(vm))
 		iommu_is_silent(vm);
-	}
 	return false;
 }
 

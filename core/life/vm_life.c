@@ -220,6 +220,7 @@ static bool start_loading(struct vm *vm)
 static void unload(struct vm *vm, bool will_restart)
 {
 	vm->life.will_restart = will_restart;
+	vm->life.waiting = false;
 	vm_load_begin(vm);
 	atomic_store(&vm->state, VM_CLEARING);
 }

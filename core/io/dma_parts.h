@@ -18,10 +18,10 @@ struct dma_function {
 	const char *name;
 	uint32_t id; /* at the IOMMU */
 
-	bool live;     /* it reaches the VM's memory */
-	uint64_t life; /* the number of the VM's life */
-	bool off;      /* it made too many faults in this life */
+	bool live; /* it reaches the VM's memory */
+	bool off;  /* it made too many faults in this life */
 	bool off_unlogged;
+	uint64_t life;  /* the number of the VM's life */
 	uint64_t first; /* number of the first record that may be of this life */
 	/* Faults in the window that began at `since`. */
 	uint32_t faults;

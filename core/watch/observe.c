@@ -4,7 +4,6 @@
 #include "arch/riscv/hart/csr.h"
 #include "core/hart/platform.h"
 #include "core/vcpu/hpm_failures.h"
-#include "core/vcpu/vcpu_requests.h"
 #include "core/vcpu/vm.h"
 #include "core/watch/account.h"
 #include "core/watch/stays.h"
@@ -164,9 +163,7 @@ void vcpu_observers_arrive(struct vcpu *vcpu)
 	vcpu->home->n_observers += vcpu->observers.n;
 	add_chains(vcpu->home, vcpu->observers.chains);
 	stays_arrive(vcpu);
-	/* The old home has taken the request, and would have served it later. */
-	if (atomic_load(&observe_request.vcpus) & vcpu->bit)
-		vcpu_request(vcpu, REQ_OBSERVE);
+	observe_arrive(vcpu);
 }
 
 void vcpu_observers_leave(struct vcpu *vcpu)

@@ -63,6 +63,10 @@ bool vcpu_is_observed(const struct vcpu *vcpu);
  * hart. Home hart only. */
 void vcpu_serve_observers(struct vcpu *vcpu);
 
+/* The vcpu has moved here, perhaps between the request for a read and its moment. Home hart only.
+ */
+void observe_arrive(struct vcpu *vcpu);
+
 /* The time of a read has come. Called on the hart that has set its timer for it. */
 void observe_poll(void);
 

@@ -102,13 +102,20 @@ static void look_at_all_here(void)
 	}
 }
 
+void observe_arrive(struct vcpu *vcpu)
+{
+	/* The old home has taken the request, and would have served it at the moment. */
+	if (atomic_load(&observe_request.vcpus) & vcpu->bit)
+		vcpu_request(vcpu, REQ_OBSERVE);
+}
+
 void observe_poll(void)
 {
 	struct pcpu *pcpu = this_pcpu();
 	uint32_t i;
 
 	external_poll_at(EXTERNAL_OBSERVE, ~0UL);
-	/* A vcpu that has moved meanwhile is read by its new home, see vcpu_observers_arrive(). */
+	/* A vcpu that has moved meanwhile is read by its new home, see observe_arrive(). */
 	for_each_bit (i, atomic_load(&observe_request.vcpus)) {
 		if (vcpu_home(pcpu->vcpus[i]) == pcpu && observe_request.what == OBSERVE_READ)
 			vcpu_serve_observers(pcpu->vcpus[i]);

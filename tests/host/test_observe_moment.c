@@ -206,8 +206,15 @@ static void moved(void **state)
 	host_csrs[CSR_TIME] += MOMENT;
 	poll(1);
 	assert_int_equal(left(), 2);
+	asked = 0;
+	here = 0;
+	observe_arrive(&vcpus[1]);
+	assert_int_equal(asked, 2);
 	serve(1);
 	assert_int_equal(left(), 0);
+	asked = 0;
+	observe_arrive(&vcpus[1]);
+	assert_int_equal(asked, 0);
 	observe_post(OBSERVE_BEGIN, 8);
 	poll_at[1] = 0;
 	poll(1);

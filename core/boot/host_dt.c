@@ -26,14 +26,13 @@ static bool read_registers(const void *dtb, int node, uint64_t *base, uint64_t *
 }
 
 #define UNKNOWN UINT32_MAX
-/* Called after the size of the VM tree is known. */
 static void read_memory(const void *dtb, struct vm_range image)
 {
 	struct host_reserved kept;
 
 	if (!host_memory_find(dtb, image, &platform.ram))
 		platform_lacks("host tree: no memory node holds Tally's own address");
-	if (!host_memory_keep(dtb, image, platform.tree_size, &platform.ram, &kept))
+	if (!host_memory_keep(dtb, image, &platform.ram, &kept))
 		platform_lacks("host tree: /reserved-memory: %s: 0x%lx lies in Tally or its tables",
 		               fdt_get_name(dtb, kept.node, NULL), kept.range.from);
 }

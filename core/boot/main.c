@@ -62,40 +62,35 @@ static struct vm_range image(void)
 	return (struct vm_range){(uint64_t)_image_start, (uint64_t)_image_end};
 }
 
-static bool tree_lost; /* HS cannot access the VM tree */
+static struct vm_range blob(void)
+{
+	return (struct vm_range){platform.tree_base, platform.tree_base + platform.tree_size};
+}
+
+/* Why the VM tree cannot be used where the boot loader put it, in words that follow its address.
+ * NULL: it can, or none was given. */
+static const char *misplaced;
 
 static bool is_tree_given(void)
 {
-	return platform.tree_size && !tree_lost &&
-	       (platform.tree_base >= image().to ||
-	        (platform.tree_base + platform.tree_size <= image().from &&
-	         vm_bank_of(&platform.ram, platform.tree_base)));
+	return platform.tree_size && !misplaced;
 }
 
 /* The limits of the machine. make_memory() divides RAM, read_vm_tree() sets the rest. */
 static struct vm_limits limits;
 
 /*
- * Moves the host's tree beside the VM tree, to memory for guests, which no guest uses yet: the
- * firmware or boot loader may have left it where the tables or the VM tree go. keep_host_tree()
- * then copies it to the tables' memory.
+ * Moves the host's tree to the end of the tables' memory, where nothing else is yet: the firmware
+ * or boot loader may have left it where stacks, tables or guests go. keep_host_tree() copies it
+ * from there to the first tables.
  */
-static void *set_host_tree_aside(const void *dtb, uint64_t from, uint64_t tree_at)
+static const void *set_host_tree_aside(const void *dtb)
 {
-	uint64_t size = ALIGN_UP(fdt_totalsize(dtb), PAGE_SIZE);
-	uint64_t tree_end = platform.tree_base + platform.tree_size;
-	struct host_reserved kept;
-	uint64_t above = tree_at - size, below = ALIGN_DOWN(platform.tree_base, PAGE_SIZE) - size;
+	uint64_t size = fdt_totalsize(dtb);
 
 	if (size > HOST_TREE_MAX)
 		return NULL;
-	if (above >= from && above < tree_at &&
-	    (above >= tree_end || tree_at <= platform.tree_base))
-		return memmove((void *)above, dtb, fdt_totalsize(dtb));
-	if (below >= from && below < platform.tree_base && platform.tree_base <= tree_at &&
-	    !host_reserved_find(dtb, below, size, &kept))
-		return memmove((void *)below, dtb, fdt_totalsize(dtb));
-	return NULL;
+	return memmove((void *)ALIGN_DOWN(limits.guests.kept.to - size, PAGE_SIZE), dtb, size);
 }
 
 static void keep_host_tree(const void *aside)
@@ -123,18 +118,6 @@ static uint64_t make_stacks(void)
 	return end;
 }
 
-/* Returns the start of the memory for guests that ends at the VM tree's place. */
-static uint64_t begin_before_tree(void)
-{
-	const struct vm_guests *guests = &limits.guests;
-
-	for (uint32_t i = 0; i < guests->n; i++) {
-		if (guests->ranges[i].to == guests->tree.from)
-			return guests->ranges[i].from;
-	}
-	return guests->tree.from;
-}
-
 /* Whether HS can access the VM tree where the boot loader says it is. */
 static bool reaches_tree(void)
 {
@@ -146,36 +129,34 @@ static bool reaches_tree(void)
 
 static _Noreturn void refuse_without_host_tree(void)
 {
-	refuse("/vms: the host's device tree is larger than 1 MiB, or there was no room to keep "
-	       "it");
+	refuse("/vms: the host's device tree is larger than 1 MiB");
 }
 
-/* Divides Tally's bank, in ascending order: firmware, Tally, stacks, tables | guests | VM tree. The
- * VM tree is moved to that end, and HS runs under its map from here on. If there is no VM tree, or
- * it leaves no memory for guests, read_vm_tree() refuses it. */
+/* Divides Tally's bank, in ascending order: firmware, Tally, stacks, tables | guests.
+ * The VM tree stays where it is. HS runs under its map from here on. If there is no VM tree, or it
+ * leaves no memory for guests, read_vm_tree() refuses it. */
 static void make_memory(uint64_t hartid, const void *dtb)
 {
 	const struct vm_guests *guests = &limits.guests;
+	const struct vm_range tree_at = blob();
 	struct host_reserved kept;
 	const void *aside;
 
-	/* If RAM was removed, the VM tree may get another place. The result is ignored: host_dt.c
-	 * has checked Tally's own place, which is the same. */
-	if (!ram_try(dtb))
-		host_memory_keep(dtb, image(), platform.tree_size, &platform.ram, &kept);
-	tree_lost = is_tree_given() && !reaches_tree();
+	ram_try(dtb);
 	limits.ram = platform.ram;
-	vm_guest_ranges(&platform.ram, platform.tree_size, &limits.guests);
+	vm_guest_ranges(&platform.ram, &tree_at, &limits.guests);
+	if (platform.tree_size)
+		misplaced = host_memory_misplaced(dtb, &platform.ram, guests, &tree_at);
+	if (is_tree_given() && !reaches_tree())
+		misplaced = HOST_MEMORY_UNUSED;
 	if (!is_tree_given() || !guests->n)
 		return;
-	aside = set_host_tree_aside(dtb, begin_before_tree(), guests->tree.from);
+	aside = set_host_tree_aside(dtb);
 	/* Without a copy of the host's tree, VMs would get the memory that it reserves. */
 	if (!aside &&
 	    host_reserved_find(dtb, guests->ranges[0].from,
 	                       guests->ranges[guests->n - 1].to - guests->ranges[0].from, &kept))
 		refuse_without_host_tree();
-	memmove((void *)guests->tree.from, (const void *)platform.tree_base, platform.tree_size);
-	platform.tree_base = guests->tree.from;
 	page_alloc_init(make_stacks(), guests->kept.to);
 	keep_host_tree(aside);
 	hs_memory_make(guests);
@@ -216,10 +197,9 @@ static void read_vm_tree(void)
 	limits.host_tree = platform.host_tree;
 	limits.hctrs = this_pcpu()->hpm.hctrs ? this_pcpu()->hpm.hctrs | HCTRS_FIXED : 0;
 
-	if (!is_tree_given() && platform.tree_size) {
-		log_line("refused: /chosen: linux,initrd-start: 0x%lx is in RAM that Tally does "
-		         "not use, or in Tally",
-		         platform.tree_base);
+	if (misplaced) {
+		log_line("refused: /chosen: linux,initrd-start: 0x%lx %s", platform.tree_base,
+		         misplaced);
 		stop();
 	}
 	if (!is_tree_given())
@@ -323,7 +303,7 @@ void main(uint64_t hartid, void *dtb)
 	}
 	harts_start(hartid, n_stacks);
 	debug_trip(this_pcpu());
-	if (is_tree_given())
+	if (is_tree_given() && limits.guests.n)
 		dma_init(page_alloc);
 	boot_report_machine();
 	read_vm_tree();

@@ -58,12 +58,11 @@ static void try_own(const void *dtb, struct vm_range *own)
 		platform_lacks("host tree: HS cannot read and write RAM at 0x%lx", lost);
 }
 
-bool ram_try(const void *dtb)
+void ram_try(const void *dtb)
 {
 	struct vm_ram *ram = &platform.ram;
 	const struct vm_range *own = vm_bank_of(ram, ram->tally);
 	uint32_t n = 0;
-	bool all;
 
 	for (uint32_t i = 0; i < ram->n; i++) {
 		struct vm_range bank = ram->banks[i];
@@ -77,9 +76,7 @@ bool ram_try(const void *dtb)
 		}
 		ram->banks[n++] = bank;
 	}
-	all = n == ram->n;
 	ram->n = n;
-	return all;
 }
 
 uint64_t ram_sum(void)

@@ -9,9 +9,9 @@
 /*
  * Tests the first and the last steps of each bank for VMs; `dtb` is the host's tree. Removes RAM
  * that HS cannot access from platform.ram, and logs it; without Tally's own bank the machine is
- * refused. Returns whether all banks are left. HS runs without translation.
+ * refused. HS runs without translation.
  */
-bool ram_try(const void *dtb);
+void ram_try(const void *dtb);
 
 /* Returns the bytes of all banks. */
 uint64_t ram_sum(void);

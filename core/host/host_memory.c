@@ -111,42 +111,29 @@ bool host_memory_find(const void *tree, struct vm_range image, struct vm_ram *ra
 	return place_tally(tree, image, ram);
 }
 
-/* Ends the bank with the VM tree (*at) before reserved memory that overlaps the tree, or the place
- * of the copy of the host's tree. Returns false if none does. */
-static bool end_before(const void *tree, struct vm_ram *ram, const struct vm_range *at,
-                       struct host_reserved *found)
+bool host_memory_keep(const void *tree, struct vm_range image, const struct vm_ram *ram,
+                      struct host_reserved *found)
 {
-	uint32_t i = 0;
-	struct vm_range *bank;
-	uint64_t from;
-
-	while (ram->banks[i].to < at->to)
-		i++;
-	bank = &ram->banks[i];
-	from = at->from - bank->from > HOST_TREE_MAX ? at->from - HOST_TREE_MAX : bank->from;
-	if (!host_reserved_find(tree, from, at->to - from, found))
-		return false;
-	ram->behind += bank->to - bank->from;
-	bank->to = found->range.from;
-	if (bank->to > bank->from)
-		ram->behind -= bank->to - bank->from;
-	else
-		drop(ram, i);
-	return true;
+	return !host_reserved_find(tree, image.from, ram->tally + VM_RESERVED_MEMORY - image.from,
+	                           found);
 }
 
-bool host_memory_keep(const void *tree, struct vm_range image, uint64_t tree_size,
-                      struct vm_ram *ram, struct host_reserved *found)
+const char *host_memory_misplaced(const void *tree, const struct vm_ram *ram,
+                                  const struct vm_guests *guests, const struct vm_range *blob)
 {
-	struct vm_guests guests;
+	const struct vm_range *bank = vm_bank_of(ram, blob->from);
+	struct host_reserved found;
 
-	if (host_reserved_find(tree, image.from, ram->tally + VM_RESERVED_MEMORY - image.from,
-	                       found))
-		return false;
-	do
-		vm_guest_ranges(ram, tree_size, &guests);
-	while (guests.n && end_before(tree, ram, &guests.tree, found));
-	return true;
+	if (blob->from < guests->kept.to && guests->kept.from < blob->to)
+		return "puts the VM tree into Tally's 32 MiB";
+	/* RAM below Tally that is in no bank may be the firmware's. */
+	if (!bank && blob->from < guests->kept.from)
+		return HOST_MEMORY_UNUSED;
+	if (bank && blob->to > bank->to)
+		return "puts the VM tree behind the end of RAM";
+	if (host_reserved_find(tree, blob->from, blob->to - blob->from, &found))
+		return "puts the VM tree into reserved memory";
+	return blob->from % sizeof(uint64_t) ? "is not a multiple of 8" : NULL;
 }
 
 static void tell_if_broken(const void *tree, int above, int node, void (*tell)(const char *name))

@@ -31,14 +31,17 @@ bool host_memory_next(struct host_memory_walk *walk, struct vm_range *range);
  */
 bool host_memory_find(const void *tree, struct vm_range image, struct vm_ram *ram);
 
-/*
- * If reserved memory overlaps the VM tree, or the copy of the host's tree that boot makes before
- * it, ends the bank with the VM tree before that memory. The memory of VMs goes around it
- * (vm_place_memory()). Returns false if Tally or its tables overlap reserved memory; *found is that
- * memory.
- */
-bool host_memory_keep(const void *tree, struct vm_range image, uint64_t tree_size,
-                      struct vm_ram *ram, struct host_reserved *found);
+/* Returns false if Tally or its tables overlap reserved memory; *found is that memory. The memory
+ * of VMs goes around reserved memory (vm_place_memory()). */
+bool host_memory_keep(const void *tree, struct vm_range image, const struct vm_ram *ram,
+                      struct host_reserved *found);
+
+#define HOST_MEMORY_UNUSED "is in RAM that Tally does not use"
+
+/* Returns why the VM tree cannot stay at *blob, in words that follow its address, or NULL if it
+ * can. `guests` is how vm_guest_ranges() divides `ram`. */
+const char *host_memory_misplaced(const void *tree, const struct vm_ram *ram,
+                                  const struct vm_guests *guests, const struct vm_range *blob);
 
 /* Calls tell() with the name of each memory node, and of each node below /reserved-memory, whose
  * reg cannot be read to its end: some of its memory is neither used nor reserved. */

@@ -22,9 +22,6 @@ const char *vm_ram_unused(const struct vm_ram *ram, uint32_t number, uint64_t *b
 		return " before Tally are not used: the host's tree does not say where in them the "
 		       "firmware is";
 	case 1:
-		*bytes = ram->behind;
-		return " are not used: they lie behind what the host's tree keeps";
-	case 2:
 		*bytes = ram->beyond;
 		return " are not used: Tally uses 16 banks at most";
 	default:
@@ -47,35 +44,42 @@ static void add(struct vm_guests *guests, uint64_t from, uint64_t to)
 		guests->ranges[guests->n++] = (struct vm_range){from, to};
 }
 
-/* Returns false if it does not fit. */
-static bool place_tree(struct vm_guests *guests, uint32_t i, uint64_t tree_size)
+/* Adds a range without the steps of the VM tree. */
+static void add_beside_tree(struct vm_guests *guests, uint64_t from, uint64_t to)
 {
-	struct vm_range *range = &guests->ranges[i];
+	const struct vm_range *tree = &guests->tree;
 
-	if (tree_size > range->to - range->from)
-		return false;
-	guests->tree =
-	    (struct vm_range){ALIGN_DOWN(range->to - tree_size, VM_MEMORY_STEP), range->to};
-	range->to = guests->tree.from;
-	if (range->from < range->to)
-		return true;
-	for (guests->n--; i < guests->n; i++)
-		guests->ranges[i] = guests->ranges[i + 1];
-	return true;
+	if (tree->from >= tree->to || tree->to <= from || tree->from >= to) {
+		add(guests, from, to);
+		return;
+	}
+	add(guests, from, tree->from);
+	add(guests, tree->to, to);
 }
 
-void vm_guest_ranges(const struct vm_ram *ram, uint64_t tree_size, struct vm_guests *guests)
+/* The last step of the address space has no end: it would wrap to 0. */
+static uint64_t step_end(uint64_t to)
+{
+	uint64_t end = ALIGN_UP(to, VM_MEMORY_STEP);
+
+	return end ? end : ALIGN_DOWN(to, VM_MEMORY_STEP);
+}
+
+void vm_guest_ranges(const struct vm_ram *ram, const struct vm_range *blob,
+                     struct vm_guests *guests)
 {
 	const struct vm_range *own = vm_bank_of(ram, ram->tally);
 	uint64_t behind = own ? ALIGN_DOWN(own->to, VM_MEMORY_STEP) : 0;
 
 	guests->n = 0;
-	guests->tree = guests->kept = (struct vm_range){behind, behind};
-	if (!own || behind - ram->tally < VM_RESERVED_MEMORY) {
-		guests->kept.from = own ? ram->tally : behind;
+	guests->tree =
+	    (struct vm_range){ALIGN_DOWN(blob->from, VM_MEMORY_STEP), step_end(blob->to)};
+	if (blob->from >= blob->to)
+		guests->tree.to = guests->tree.from;
+	guests->kept = (struct vm_range){own ? ram->tally : behind, behind};
+	if (!own || behind - ram->tally < VM_RESERVED_MEMORY)
 		return;
-	}
-	guests->kept = (struct vm_range){ram->tally, ram->tally + VM_RESERVED_MEMORY};
+	guests->kept.to = ram->tally + VM_RESERVED_MEMORY;
 	for (uint32_t i = 0; i < ram->n; i++) {
 		const struct vm_range *bank = &ram->banks[i];
 		/* Address 0 is excluded: guest_mem() uses it for no memory. */
@@ -85,21 +89,11 @@ void vm_guest_ranges(const struct vm_ram *ram, uint64_t tree_size, struct vm_gue
 		if (from < bank->from)
 			continue;
 		if (bank == own) {
-			add(guests, from, guests->kept.from);
+			add_beside_tree(guests, from, guests->kept.from);
 			from = guests->kept.to;
 		}
-		add(guests, from, to);
+		add_beside_tree(guests, from, to);
 	}
-	for (uint32_t i = 0; i < guests->n; i++) {
-		if (guests->ranges[i].from == guests->kept.to && place_tree(guests, i, tree_size))
-			return;
-	}
-	for (uint32_t i = guests->n; i--;) {
-		if (guests->ranges[i].to != guests->kept.from && place_tree(guests, i, tree_size))
-			return;
-	}
-	guests->n = 0;
-	guests->tree.from = guests->kept.to;
 }
 
 bool vm_ranges_overlap(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)

@@ -307,18 +307,17 @@ struct vm_ram {
 	/* Start of Tally's VM_RESERVED_MEMORY, in one of the banks; a multiple of
 	 * VM_MEMORY_STEP. */
 	uint64_t tally;
-	/* Bytes that are not used: before Tally in its bank, after memory that the host's tree
-	 * reserves at the end of a bank, and in banks beyond VM_MAX_BANKS. */
-	uint64_t before, behind, beyond;
+	/* Bytes that are not used: before Tally in its bank, and in banks beyond VM_MAX_BANKS. */
+	uint64_t before, beyond;
 };
 
 /* How RAM is divided. All addresses are multiples of VM_MEMORY_STEP. */
 struct vm_guests {
 	uint32_t n; /* 0: there is no memory for VMs */
 	/* For VMs, in ascending order; none is empty or has address 0. */
-	struct vm_range ranges[VM_MAX_BANKS + 1];
+	struct vm_range ranges[VM_MAX_BANKS + 2];
 	struct vm_range kept; /* for the firmware, Tally and its tables */
-	struct vm_range tree; /* for the VM tree, which is at its start */
+	struct vm_range tree; /* the steps that have a byte of the VM tree */
 };
 
 /* Limits of the machine. Functions get harts as indexes in `harts`, or as masks of these. */
@@ -457,11 +456,11 @@ bool vm_has_trusted_dma(const struct vm_config *vm);
 void vm_refusal_text(const struct vm_refusal *why, char *text, size_t size);
 
 /*
- * Divides RAM. A VM tree of tree_size bytes goes to the end of Tally's bank, or if it has no room
- * there, to the end of the last bank with room. If it fits nowhere, or if Tally's bank is too
- * small, there is no memory for VMs.
+ * Divides RAM. The VM tree stays where the boot loader put it (*blob, in bytes), so no VM has
+ * memory there. If Tally's bank is too small, there is no memory for VMs.
  */
-void vm_guest_ranges(const struct vm_ram *ram, uint64_t tree_size, struct vm_guests *guests);
+void vm_guest_ranges(const struct vm_ram *ram, const struct vm_range *blob,
+                     struct vm_guests *guests);
 
 /* Returns the bank that has this address, or NULL. */
 const struct vm_range *vm_bank_of(const struct vm_ram *ram, uint64_t address);

@@ -194,6 +194,13 @@ bool vm_place_shared(struct vm_tree *tree, const struct vm_limits *limits, uint3
 	return true;
 }
 
+uint64_t vm_largest_free(const struct vm_tree *tree, const struct vm_limits *limits)
+{
+	struct room room = {tree, limits, tree->n_vms, tree->n_shared, 0};
+
+	return largest_free(&room);
+}
+
 static void end_at(uint64_t from, uint64_t *to, uint64_t taken, uint64_t taken_to)
 {
 	if (taken_to > from && taken < *to)

@@ -39,6 +39,10 @@ uint64_t vm_shared_room(const struct vm_shared *shared);
 bool vm_place_shared(struct vm_tree *tree, const struct vm_limits *limits, uint32_t *which,
                      uint64_t *largest);
 
+/* Returns the size of the largest VM that fits beside all of the tree, in bytes. After
+ * vm_place_shared(). */
+uint64_t vm_largest_free(const struct vm_tree *tree, const struct vm_limits *limits);
+
 /* The use of a bank of RAM, after all memory is placed. A VM may be in several banks. */
 struct vm_bank_use {
 	bool tally;

@@ -43,8 +43,10 @@ static bool check_free(const struct vm_blob *b, int node, const struct vm_limits
 	if (overlaps(base, size, &guests->tree))
 		return vm_refuse_text(
 		    b, VM_REFUSED_MEMORY_KEPT, node, "memory-at",
-		    "the memory at 0x%llx reaches the VM tree, which begins at 0x%llx", (ull)base,
-		    (ull)guests->tree.from);
+		    "the memory at 0x%llx %s the VM tree, %s 0x%llx", (ull)base,
+		    base < guests->tree.from ? "reaches" : "begins in",
+		    base < guests->tree.from ? "which begins at" : "up to",
+		    (ull)(base < guests->tree.from ? guests->tree.from : guests->tree.to));
 	if (vm_covers_chip(vm, base, size, &chip))
 		return vm_refuse_text(
 		    b, VM_REFUSED_MEMORY_GUEST, node, "memory-at",
@@ -285,7 +287,7 @@ bool vm_check_room(const struct vm_blob *b, int vms, const struct vm_limits *lim
 	    b, VM_REFUSED_MEMORY_ROOM, fdt_subnode_offset(b->blob, vms, tree->vms[which].name),
 	    "memory",
 	    limits->ram.n > 1 ? "no # MiB in one piece are left in a bank of RAM; at most #"
-	                      : "no # MiB in one piece are left beside memory-at of the VMs and "
-	                        "/reserved-memory; at most #",
+	                      : "no # MiB in one piece are left beside the memory of the VMs, "
+	                        "/reserved-memory and the VM tree; at most #",
 	    tree->vms[which].memory >> 20, largest >> 20);
 }

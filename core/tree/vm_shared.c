@@ -262,7 +262,7 @@ bool vm_check_shared_room(const struct vm_blob *b, int node, const struct vm_lim
 	    b, VM_REFUSED_MEMORY_ROOM, fdt_subnode_offset(b->blob, node, tree->shared[which].name),
 	    "size",
 	    limits->ram.n > 1 ? "no # MiB in one piece are left in a bank of RAM; at most #"
-	                      : "no # MiB in one piece are left beside the memory of the VMs and "
-	                        "/reserved-memory; at most #",
+	                      : "no # MiB in one piece are left beside the memory of the VMs, "
+	                        "/reserved-memory and the VM tree; at most #",
 	    vm_shared_room(&tree->shared[which]) >> 20, largest >> 20);
 }

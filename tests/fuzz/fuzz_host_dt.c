@@ -182,10 +182,11 @@ static void check_ram(uint64_t here)
 {
 	const struct vm_ram *ram = &platform.ram;
 	struct vm_guests guests;
+	struct vm_range blob = {platform.tree_base, platform.tree_base + platform.tree_size};
 	const struct vm_range *at = guests.ranges;
 
-	vm_guest_ranges(ram, platform.tree_size, &guests);
-	require(ram->n >= 1 && ram->n <= VM_MAX_BANKS && guests.n <= ram->n + 1);
+	vm_guest_ranges(ram, &blob, &guests);
+	require(ram->n >= 1 && ram->n <= VM_MAX_BANKS && guests.n <= ram->n + 2);
 	require(vm_bank_of(ram, here) && vm_bank_of(ram, here) == vm_bank_of(ram, ram->tally));
 	for (uint32_t i = 0; i < ram->n; i++) {
 		require(ram->banks[i].from < ram->banks[i].to);
@@ -198,7 +199,9 @@ static void check_ram(uint64_t here)
 		require(at[i].to <= guests.kept.from || at[i].from >= guests.kept.to);
 		require(at[i].to <= guests.tree.from || at[i].from >= guests.tree.to);
 	}
-	require(!guests.n || guests.tree.to - guests.tree.from >= platform.tree_size);
+	require(!platform.tree_size ||
+	        (guests.tree.from <= blob.from &&
+	         (guests.tree.to >= blob.to || guests.tree.to == -VM_MEMORY_STEP)));
 	require(!guests.n || guests.kept.to - guests.kept.from == VM_RESERVED_MEMORY);
 }
 

@@ -260,7 +260,7 @@ static uint64_t left(uint64_t base, uint64_t ram_size, uint64_t tree_size)
 	const struct vm_ram ram = {.n = 1, .banks = {{base, base + ram_size}}, .tally = first};
 	struct vm_guests guests;
 
-	vm_guest_ranges(&ram, tree_size, &guests);
+	tree_at_the_end(&ram, tree_size, &guests);
 	assert_true(guests.n <= 1);
 	if (!guests.n)
 		return 0;
@@ -294,7 +294,6 @@ static void what_is_left_for_guests(void **state)
 		assert_int_equal(left(bases[i], MIB(64), MIB(32)), 0);
 		assert_int_equal(left(bases[i], MIB(64), MIB(32) + 1), 0);
 		assert_int_equal(left(bases[i], MIB(64), MIB(63)), 0);
-		assert_int_equal(left(bases[i], MIB(64), UINT64_MAX), 0);
 	}
 	assert_int_equal(left(0, UINT64_MAX, 0), UINT64_MAX - MIB(34) + 1);
 	/* RAM that begins and ends within a step: only whole ones count. */
@@ -302,6 +301,49 @@ static void what_is_left_for_guests(void **state)
 	assert_int_equal(left(MIB(1), MIB(36), 0), MIB(2));
 	assert_int_equal(left(MIB(1), MIB(34), 0), 0);
 	assert_int_equal(left(UINT64_MAX - MIB(1), MIB(1), 0), 0);
+}
+
+/* Of RAM from 2 GiB on: the sum of what VMs get, and the number of its pieces. */
+static uint64_t beside(uint64_t from, uint64_t to, uint32_t *pieces)
+{
+	const struct vm_ram ram = {
+	    .n = 2, .banks = {{MIB(2048), MIB(3072)}, {MIB(4096), MIB(4160)}}, .tally = MIB(2048)};
+	const struct vm_range blob = {from, to};
+	struct vm_guests guests;
+
+	vm_guest_ranges(&ram, &blob, &guests);
+	for (uint32_t i = 0; i < guests.n; i++)
+		assert_true(guests.ranges[i].to <= blob.from || guests.ranges[i].from >= blob.to);
+	*pieces = guests.n;
+	return vm_guest_sum(&guests);
+}
+
+/* The VM tree stays where the boot loader put it: no VM has a step of it. */
+static void the_tree_is_a_hole(void **state)
+{
+	const uint64_t all = MIB(992 + 64);
+	uint32_t n;
+
+	(void)state;
+	assert_int_equal(beside(0, 0, &n), all);
+	assert_int_equal(n, 2);
+	/* In the middle, with unaligned ends; of one byte. */
+	assert_int_equal(beside(MIB(2561) + 64, MIB(2565) + 1, &n), all - MIB(6));
+	assert_int_equal(n, 3);
+	assert_int_equal(beside(MIB(2560), MIB(2560) + 1, &n), all - MIB(2));
+	assert_int_equal(n, 3);
+	/* Directly behind Tally, at the end of its bank, all of another bank. */
+	assert_int_equal(beside(MIB(2080), MIB(2082), &n), all - MIB(2));
+	assert_int_equal(n, 2);
+	assert_int_equal(beside(MIB(3071), MIB(3072), &n), all - MIB(2));
+	assert_int_equal(n, 2);
+	assert_int_equal(beside(MIB(4096), MIB(4160), &n), all - MIB(64));
+	assert_int_equal(n, 1);
+	/* In no bank, around one, and in the last step of all addresses. */
+	assert_int_equal(beside(MIB(3500), MIB(3600), &n), all);
+	assert_int_equal(beside(MIB(4000), MIB(4200), &n), all - MIB(64));
+	assert_int_equal(beside(UINT64_MAX - 100, UINT64_MAX, &n), all);
+	assert_int_equal(beside(MIB(3071), UINT64_MAX, &n), all - MIB(2 + 64));
 }
 
 int main(void)
@@ -319,6 +361,7 @@ int main(void)
 	    cmocka_unit_test(image_longer_than_it_says),
 	    cmocka_unit_test(image_is_known_by_its_magic),
 	    cmocka_unit_test(what_is_left_for_guests),
+	    cmocka_unit_test(the_tree_is_a_hole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

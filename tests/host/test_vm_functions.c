@@ -208,7 +208,7 @@ static void what_the_vm_has(void **state)
 	set_bytes(t, BETA, "memory-at", piece, sizeof(piece));
 	limits.ram =
 	    (struct vm_ram){.n = 1, .banks = {{0x20000000, 0x90000000}}, .tally = 0x20000000};
-	vm_guest_ranges(&limits.ram, 16 << 20, &limits.guests);
+	tree_at_the_end(&limits.ram, 16 << 20, &limits.guests);
 	refused_on(&limits, t, VM_REFUSED_PCI,
 	           DISK ": pci: the VM has memory where its PCI bus would be");
 	use_board("plic");

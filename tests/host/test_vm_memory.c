@@ -152,16 +152,14 @@ static void no_room(void **state)
 	AT(t, BETA, FIRST + MIB(62), MIB(2));
 	assert_int_equal(accepted(t)->vms[0].host_base, FIRST + MIB(64));
 	set_u64(t, ALPHA, "memory", MIB(66));
-	refused(
-	    t, VM_REFUSED_MEMORY_ROOM,
-	    "/vms/alpha: memory: no 66 MiB in one piece are left beside memory-at of the VMs and "
-	    "/reserved-memory; at most 64");
+	refused(t, VM_REFUSED_MEMORY_ROOM,
+	        "/vms/alpha: memory: no 66 MiB in one piece are left beside the memory of the VMs, "
+	        "/reserved-memory and the VM tree; at most 64");
 	delete_prop(t, BETA, "memory");
 	AT(t, BETA, FIRST + MIB(30), MIB(2), FIRST + MIB(62), MIB(2), FIRST + MIB(94), MIB(2));
-	refused(
-	    t, VM_REFUSED_MEMORY_ROOM,
-	    "/vms/alpha: memory: no 66 MiB in one piece are left beside memory-at of the VMs and "
-	    "/reserved-memory; at most 32");
+	refused(t, VM_REFUSED_MEMORY_ROOM,
+	        "/vms/alpha: memory: no 66 MiB in one piece are left beside the memory of the VMs, "
+	        "/reserved-memory and the VM tree; at most 32");
 	set_u64(t, ALPHA, "memory", MIB(32));
 	assert_int_equal(accepted(t)->vms[0].host_base, FIRST + MIB(96));
 	/* Together too much. */
@@ -179,8 +177,8 @@ static void no_room(void **state)
 	assert_int_equal(accepted(t)->vms[2].host_base, FIRST + MIB(120));
 	AT(t, "/vms/gamma", FIRST + MIB(124), MIB(2));
 	refused(t, VM_REFUSED_MEMORY_ROOM,
-	        "/vms/beta: memory: no 6 MiB in one piece are left beside memory-at of the VMs and "
-	        "/reserved-memory; at most 4");
+	        "/vms/beta: memory: no 6 MiB in one piece are left beside the memory of the VMs, "
+	        "/reserved-memory and the VM tree; at most 4");
 }
 
 /* Adds memory that the host keeps. */
@@ -247,9 +245,10 @@ static void room_behind(void **state)
 	node(t, ALPHA "/devices");
 	set_string(t, ALPHA "/devices/disk", "pci", "00:01.0");
 	set_string(t, ALPHA "/devices/disk", "dma", "isolated");
-	refused(t, VM_REFUSED_MEMORY_ROOM,
-	        "/vms/alpha: memory: no 126 MiB in one piece are left beside memory-at of the VMs "
-	        "and /reserved-memory; at most 124");
+	refused(
+	    t, VM_REFUSED_MEMORY_ROOM,
+	    "/vms/alpha: memory: no 126 MiB in one piece are left beside the memory of the VMs, "
+	    "/reserved-memory and the VM tree; at most 124");
 }
 
 static void kept_behind(void **state)
@@ -291,10 +290,9 @@ static void reserved_memory(void **state)
 	        "/reserved-memory/late@86000fff of the host's tree, up to 0x86000000");
 	delete_prop(t, BETA, "memory-at");
 	set_u64(t, ALPHA, "memory", MIB(66));
-	refused(
-	    t, VM_REFUSED_MEMORY_ROOM,
-	    "/vms/alpha: memory: no 66 MiB in one piece are left beside memory-at of the VMs and "
-	    "/reserved-memory; at most 64");
+	refused(t, VM_REFUSED_MEMORY_ROOM,
+	        "/vms/alpha: memory: no 66 MiB in one piece are left beside the memory of the VMs, "
+	        "/reserved-memory and the VM tree; at most 64");
 	/* One that is disabled, and one that may lie anywhere, keep nothing. */
 	set_string(board, "/reserved-memory/late@86000fff", "status", "disabled");
 	delete_prop(board, "/reserved-memory/early@82000000", "reg");
@@ -376,8 +374,8 @@ static void where_there_is_none(void **state)
 	        "up to 0x82000000");
 	AT(t, BETA, 0x8a000000, MIB(2));
 	refused(t, VM_REFUSED_MEMORY_KEPT,
-	        "/vms/beta: memory-at: the memory at 0x8a000000 reaches the VM tree, which begins "
-	        "at 0x8a000000");
+	        "/vms/beta: memory-at: the memory at 0x8a000000 begins in the VM tree, up to "
+	        "0x8a200000");
 	AT(t, BETA, 0x89e00000, MIB(4));
 	refused(t, VM_REFUSED_MEMORY_KEPT,
 	        "/vms/beta: memory-at: the memory at 0x89e00000 reaches the VM tree, which begins "
@@ -424,7 +422,7 @@ static void where_a_vm_has_none(void **state)
 
 	(void)state;
 	limits.ram = (struct vm_ram){.n = 1, .banks = {{0, 1ULL << 42}}, .tally = 0};
-	vm_guest_ranges(&limits.ram, 1, &limits.guests);
+	tree_at_the_end(&limits.ram, 1, &limits.guests);
 	AT(t, BETA, 0xc000000, MIB(2));
 	refused_on(&limits, t, VM_REFUSED_MEMORY_GUEST,
 	           "/vms/beta: memory-at: the memory at 0xc000000 covers the VM's own interrupt "
@@ -461,15 +459,15 @@ static void nothing_for_guests(void **state)
 
 	(void)state;
 	limits.ram.banks[0].to = 0x82200000;
-	vm_guest_ranges(&limits.ram, MIB(4), &limits.guests);
+	tree_at_the_end(&limits.ram, MIB(4), &limits.guests);
 	AT(t, ALPHA, 0x82000000, MIB(2));
 	/* Nor is there memory for the other VM. */
 	refused_first_on(
 	    &limits, t, VM_REFUSED_MEMORY_KEPT,
-	    "/vms/alpha: memory-at: the memory at 0x82000000 reaches the VM tree, which begins "
-	    "at 0x82000000");
+	    "/vms/alpha: memory-at: the memory at 0x82000000 begins in the VM tree, up to "
+	    "0x82200000");
 	limits.ram.banks[0].to = 0x81000000;
-	vm_guest_ranges(&limits.ram, 1, &limits.guests);
+	tree_at_the_end(&limits.ram, 1, &limits.guests);
 	AT(t, ALPHA, 0x80800000, MIB(2));
 	refused_first_on(
 	    &limits, t, VM_REFUSED_MEMORY_KEPT,
@@ -488,7 +486,7 @@ static struct vm_limits four_banks(void)
 	                                       {0x90000000, 0x90200000},
 	                                       {0x100000000, 0x110000000}},
 	                             .tally = 0x82000000};
-	vm_guest_ranges(&limits.ram, MIB(2), &limits.guests);
+	tree_at_the_end(&limits.ram, MIB(2), &limits.guests);
 	return limits;
 }
 
@@ -571,7 +569,7 @@ static void nobody_has_address_0(void **state)
 	test_host = NULL;
 	limits.ram = (struct vm_ram){
 	    .n = 2, .banks = {{0, 0x8000000}, {0x80000000, 0x82200000}}, .tally = 0x80000000};
-	vm_guest_ranges(&limits.ram, MIB(2), &limits.guests);
+	tree_at_the_end(&limits.ram, MIB(2), &limits.guests);
 	assert_int_equal(limits.guests.ranges[0].from, MIB(2));
 	assert_int_equal(accepted_on(&limits, t)->vms[0].host_base, MIB(2));
 	delete_prop(t, BETA, "memory");
@@ -580,10 +578,10 @@ static void nobody_has_address_0(void **state)
 	           "/vms/beta: memory-at: address 0 is for no VM");
 	/* Tally keeps the first bytes of its own bank, or is high in it. */
 	limits.ram = (struct vm_ram){.n = 1, .banks = {{0, 0x20000000}}};
-	vm_guest_ranges(&limits.ram, MIB(2), &limits.guests);
+	tree_at_the_end(&limits.ram, MIB(2), &limits.guests);
 	assert_int_equal(limits.guests.ranges[0].from, VM_RESERVED_MEMORY);
 	limits.ram.tally = 0x10000000;
-	vm_guest_ranges(&limits.ram, MIB(2), &limits.guests);
+	tree_at_the_end(&limits.ram, MIB(2), &limits.guests);
 	assert_int_equal(limits.guests.ranges[0].from, MIB(2));
 	assert_int_equal(limits.guests.ranges[0].to, 0x10000000);
 }
@@ -600,7 +598,7 @@ static void kept_to_the_end(void **state)
 	    .n = 2,
 	    .banks = {{0x80000000, 0x86200000}, {0xfffffffff7e00000, 0xffffffffffe00000}},
 	    .tally = 0x80000000};
-	vm_guest_ranges(&limits.ram, MIB(2), &limits.guests);
+	tree_at_the_end(&limits.ram, MIB(2), &limits.guests);
 	reserve("keep", 0xfffffffff8000000, 0x7ffffff);
 	limits.host_tree = board;
 	set_u64(t, BETA, "memory", MIB(4));

@@ -175,8 +175,8 @@ static void bad_sizes(void **state)
 	set_u64(t, RING, "size", MIB(62));
 	set_bytes(t, "/vms/beta", "memory-at", at, sizeof(at));
 	refused(t, VM_REFUSED_MEMORY_ROOM,
-	        RING ": size: no 62 MiB in one piece are left beside the memory of the VMs and "
-	             "/reserved-memory; at most 60");
+	        RING ": size: no 62 MiB in one piece are left beside the memory of the VMs, "
+	             "/reserved-memory and the VM tree; at most 60");
 }
 
 static void bad_users(void **state)

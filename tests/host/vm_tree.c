@@ -37,6 +37,16 @@ const struct vm_limits test_limits = {
     .contradicts = contradicts,
 };
 
+void tree_at_the_end(const struct vm_ram *ram, uint64_t tree_size, struct vm_guests *guests)
+{
+	const struct vm_range *own = vm_bank_of(ram, ram->tally);
+	uint64_t to = own ? own->to / VM_MEMORY_STEP * VM_MEMORY_STEP : 0;
+	uint64_t from = to - tree_size < to ? to - tree_size : to;
+	struct vm_range blob = {from / VM_MEMORY_STEP * VM_MEMORY_STEP, to};
+
+	vm_guest_ranges(ram, &blob, guests);
+}
+
 const void *test_host;
 
 static bool parse(const struct vm_limits *machine, const void *tree, struct vm_tree *out,

@@ -11,6 +11,9 @@
 /* The machine of the tests: harts 0, 2 and 63, counters 0, 2 to 5, room for 128 MiB of guests from
  * 0x82000000 on. */
 extern const struct vm_limits test_limits;
+
+/* Divides RAM, with a VM tree in whole steps at the end of Tally's bank. */
+void tree_at_the_end(const struct vm_ram *ram, uint64_t tree_size, struct vm_guests *guests);
 /* The hart that is not as the node /pmu says; at first none. */
 extern uint32_t contradicting_hart;
 

@@ -97,6 +97,9 @@ static void parse_options(int argc, char **argv, struct options *o)
 			if (o->ram.board_ram % VM_MEMORY_STEP)
 				die("--board-ram", "is not a multiple of 2 MiB");
 			i++;
+		} else if (strcmp(argv[i], "--tree-at") == 0) {
+			o->ram.tree_at = number("--tree-at", value, false);
+			i++;
 		} else if (strcmp(argv[i], "--counters") == 0) {
 			o->counters = number("--counters", value, false);
 			i++;
@@ -475,6 +478,9 @@ static void print_host(const void *host)
 		printf("console input by %s\n", host_input_lacks(host));
 }
 
+/* Where the boot loader puts the VM tree. */
+static struct vm_range tree_at;
+
 static void print_accepted(const struct vm_tree *tree, const struct options *o,
                            const struct vm_limits *limits)
 {
@@ -508,6 +514,7 @@ static void print_accepted(const struct vm_tree *tree, const struct options *o,
 		print_json_schedules(tree);
 		if (o->host)
 			print_json_banks(tree, limits);
+		print_json_tree_place(tree, limits, &tree_at);
 		printf("\"guest_memory\":%" PRIu64 "}\n", available);
 		return;
 	}
@@ -516,6 +523,7 @@ static void print_accepted(const struct vm_tree *tree, const struct options *o,
 		print_shared_places(tree);
 		print_banks(tree, limits);
 	}
+	print_tree_place(tree, limits, &tree_at);
 	printf("%" PRIu32 " VM%s, %s of the %s there are for VMs\n", tree->n_vms,
 	       tree->n_vms == 1 ? "" : "s", human(sum), human(available));
 }
@@ -562,6 +570,20 @@ static void print_all_refused(void *blob, size_t size, const struct vm_limits *l
 	printf("},\"refusals\":[");
 	vm_config_refusals(blob, size, limits, tree, print_json_refused);
 	printf("]}\n");
+}
+
+/* The refusal of boot that comes before it reads the VM tree. Nothing in the tree can mend it. */
+static int print_misplaced(const char *misplaced, bool json)
+{
+	char reason[128];
+
+	snprintf(reason, sizeof(reason), "0x%" PRIx64 " %s", tree_at.from, misplaced);
+	if (json)
+		printf("{\"refusal\":{\"node\":\"/chosen\",\"property\":\"linux,initrd-start\","
+		       "\"reason\":\"%s\"},\"refusals\":[\"/chosen: linux,initrd-start: %s\"]}\n",
+		       reason, reason);
+	fprintf(stderr, "/chosen: linux,initrd-start: %s\n", reason);
+	return 1;
 }
 
 /* Harts 0 to n - 1. */
@@ -647,7 +669,8 @@ static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 	if (o->counters != NOT_COUNTED)
 		limits.hctrs = o->counters;
 	compared_harts = limits.harts;
-	vm_guest_ranges(&limits.ram, tree_size, &limits.guests);
+	tree_at = tree_place(limits.host_tree, &o->ram, tree_size, &limits.ram);
+	vm_guest_ranges(&limits.ram, &tree_at, &limits.guests);
 	return limits;
 }
 
@@ -661,16 +684,21 @@ static bool is_sound(const void *blob, size_t size)
 int main(int argc, char **argv)
 {
 	static struct vm_tree tree;
-	struct options o = {.ram = {RAM_NOT_GIVEN, RAM_NOT_GIVEN}, .counters = NOT_COUNTED};
+	struct options o = {.ram = {RAM_NOT_GIVEN, RAM_NOT_GIVEN, RAM_NOT_GIVEN},
+	                    .counters = NOT_COUNTED};
 	struct vm_limits limits;
 	struct vm_refusal why;
 	size_t size;
 	void *blob;
+	const char *misplaced;
 	bool sound, accepted;
 
 	parse_options(argc, argv, &o);
 	blob = read_file(o.file, &size);
 	limits = limits_of(&o, size);
+	misplaced = host_memory_misplaced(limits.host_tree, &limits.ram, &limits.guests, &tree_at);
+	if (misplaced)
+		return print_misplaced(misplaced, o.json);
 	sound = is_sound(blob, size);
 	pmu_harts(&limits, sound && fdt_subnode_offset(blob, 0, "pmu") >= 0);
 	/* What the host's /pmu lacks, boot may find. */

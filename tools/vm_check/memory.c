@@ -7,10 +7,13 @@
 
 #include "core/host/host_memory.h"
 #include "core/host/host_reserved.h"
+#include "core/host/host_tree.h"
 #include "core/tree/vm_memory.h"
 
 /* Where loaders put Tally, from the start of RAM; its size does not matter. */
 #define IMAGE_AT UINT64_C(0x200000)
+/* The most that QEMU leaves between the kernel's place and the initrd's. */
+#define QEMU_INITRD UINT64_C(0x20000000)
 /* BOARD_RAM of the Makefile, if nothing else is asked for. */
 #define BUILT_FOR UINT64_C(0x80000000)
 
@@ -20,6 +23,30 @@ static uint64_t board_ram;
 struct vm_ram one_bank(uint64_t base, uint64_t size)
 {
 	return (struct vm_ram){.n = 1, .banks = {{base, base + size}}, .tally = base};
+}
+
+/* Of /chosen, as boot reads it. 0: the tree does not have it. */
+static uint64_t chosen_place(const void *tree)
+{
+	int length, chosen = tree ? fdt_subnode_offset(tree, 0, "chosen") : -1;
+	const fdt32_t *start =
+	    chosen < 0 ? NULL : fdt_getprop(tree, chosen, "linux,initrd-start", &length);
+
+	return start ? host_tree_cells(start, length / 4) : 0;
+}
+
+struct vm_range tree_place(const void *tree, const struct ram_options *given, uint64_t tree_size,
+                           const struct vm_ram *ram)
+{
+	uint64_t at = given->tree_at != RAM_NOT_GIVEN ? given->tree_at : chosen_place(tree),
+	         sum = 0;
+
+	/* QEMU: half of RAM behind the kernel, at most 512 MiB. */
+	for (uint32_t i = 0; i < ram->n; i++)
+		sum += ram->banks[i].to - ram->banks[i].from;
+	if (!at)
+		at = ram->tally + IMAGE_AT + (sum / 2 < QEMU_INITRD ? sum / 2 : QEMU_INITRD);
+	return (struct vm_range){at, at + tree_size < at ? UINT64_MAX : at + tree_size};
 }
 
 /* How likely it is that Tally is loaded to the RAM that begins there: the firmware is, which lets
@@ -38,15 +65,17 @@ static enum fit fit_at(const void *tree, uint64_t base, const struct ram_options
 {
 	struct vm_range image = {base + IMAGE_AT, base + IMAGE_AT};
 	struct vm_guests guests;
+	struct vm_range blob;
 
 	if (!host_memory_find(tree, image, ram))
 		return NO_RAM;
 	if (given->size != RAM_NOT_GIVEN)
 		*ram = one_bank(ram->tally, given->size);
-	if (!host_memory_keep(tree, image, tree_size, ram, kept))
+	if (!host_memory_keep(tree, image, ram, kept))
 		return KEPT;
-	vm_guest_ranges(ram, tree_size, &guests);
-	return guests.n ? FITS : NO_ROOM;
+	blob = tree_place(tree, given, tree_size, ram);
+	vm_guest_ranges(ram, &blob, &guests);
+	return guests.n && !host_memory_misplaced(tree, ram, &guests, &blob) ? FITS : NO_ROOM;
 }
 
 /* Where Tally is loaded if nobody has said it: where it can lie; of several such ranges to the
@@ -108,6 +137,34 @@ const char *host_memory(const void *tree, const struct ram_options *given, uint6
 		            : "names no memory for Tally; the tree that the firmware passes on "
 		              "does, in Linux /sys/firmware/fdt";
 	}
+}
+
+/* Whether there is memory for VMs directly before the VM tree and behind it. */
+static bool splits(const struct vm_guests *guests)
+{
+	bool before = false, behind = false;
+
+	for (uint32_t i = 0; i < guests->n; i++) {
+		before |= guests->ranges[i].to == guests->tree.from;
+		behind |= guests->ranges[i].from == guests->tree.to;
+	}
+	return before && behind;
+}
+
+void print_tree_place(const struct vm_tree *tree, const struct vm_limits *limits,
+                      const struct vm_range *blob)
+{
+	printf("the VM tree lies at 0x%" PRIx64 " to 0x%" PRIx64 "; one more VM could have %" PRIu64
+	       " MiB%s\n",
+	       blob->from, blob->to - 1, vm_largest_free(tree, limits) >> 20,
+	       splits(&limits->guests) ? ", more if the tree were at an end of RAM" : "");
+}
+
+void print_json_tree_place(const struct vm_tree *tree, const struct vm_limits *limits,
+                           const struct vm_range *blob)
+{
+	printf("\"tree_at\":%" PRIu64 ",\"largest\":%" PRIu64 ",", blob->from,
+	       vm_largest_free(tree, limits));
 }
 
 void print_places(const struct vm_config *vm)

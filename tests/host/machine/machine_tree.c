@@ -459,9 +459,19 @@ static void write_iommu(void *t)
 	MUST(fdt_end_node(t));
 }
 
+/* Puts the VM tree to the end of RAM, as a boot loader does. */
+static const void *load_vm_tree(void)
+{
+	const void *tree = vm_tree();
+	uint64_t end = ALIGN_DOWN((uint64_t)_image_end + MACHINE_RAM, VM_MEMORY_STEP);
+	uint64_t at = ALIGN_DOWN(end - fdt_totalsize(tree), VM_MEMORY_STEP);
+
+	return memcpy((void *)at, tree, fdt_totalsize(tree));
+}
+
 static void write_chosen(void *t, const struct machine_kind *k)
 {
-	uint8_t *tree = vm_tree();
+	const void *tree = load_vm_tree();
 	uint8_t seed[32] = {(uint8_t)chance(luck())};
 	char args[128];
 

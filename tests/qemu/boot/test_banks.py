@@ -18,6 +18,8 @@ from vm_check import check
 
 MIB = 1 << 20
 MEMORY = "/memory@80000000"
+# QEMU puts the VM tree there, if it has 1 GiB or more.
+TREE_AT = 0xa0200000
 # Instructions of the boot for each bank more, at most.
 BOOT_OF_A_BANK = 70000
 
@@ -47,13 +49,13 @@ def lines(result, word):
 
 def offline(folder):
     """What vm-check says of the same machine."""
-    done = check("--host", folder / "host.dtb", "--include", harness.BUILD / "guests",
-                 folder / "bare.dts")
+    done = check("--host", folder / "host.dtb", "--tree-at", hex(TREE_AT), "--include",
+                 harness.BUILD / "guests", folder / "bare.dts")
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
 
-FOUR = banks((0x80000000, 64 * MIB), (0x90001000, 22 * MIB), (0x98000000, 2 * MIB),
+FOUR = banks((0x80000000, 62 * MIB), (0x90001000, 22 * MIB), (0x98000000, 2 * MIB),
              (0xa0000000, 256 * MIB), kept=[(0xa0400000, 4096), (0xa0600000, 4096)])
 PIECES = [(0x90200000, 4 * MIB), (0x98000000, 2 * MIB), (0xa0800000, 10 * MIB)]
 
@@ -66,10 +68,10 @@ def test_vms_in_several(tmp_path):
     for name in ("alpha", "beta", "delta"):
         assert result.vm(name) == EXPECTED
     assert result.vm("gamma") == lives(PIECES, 1)
-    where = ["RAM 0x80000000 to 0x83ffffff: Tally, 1 VM, 14 MiB free",
+    where = ["RAM 0x80000000 to 0x83dfffff: Tally, 1 VM, 14 MiB free",
              "RAM 0x90001000 to 0x91600fff: 2 VMs, 0 MiB free",
              "RAM 0x98000000 to 0x981fffff: 1 VM, 0 MiB free",
-             "RAM 0xa0000000 to 0xafffffff: 2 VMs, 226 MiB free"]
+             "RAM 0xa0000000 to 0xafffffff: 2 VMs, 224 MiB free"]
     assert lines(result, "RAM ") == where, str(result)
     assert [line.split(",")[0] for line in lines(result, "vm ") if " vcpu on " in line] == [
         "vm alpha: 16 MiB (lies at 0x82000000)", "vm beta: 16 MiB (lies at 0x90600000)",
@@ -98,14 +100,14 @@ def test_a_function_whose_vm_is_in_another(tmp_path):
 
 def test_shared_in_another(tmp_path):
     """Each VM and both shared memories are in banks of their own."""
-    edits = banks((0x80000000, 38 * MIB), (0x140000000, 6 * MIB), (0x150000000, 6 * MIB))
+    edits = banks((0x80000000, 36 * MIB), (0x140000000, 6 * MIB), (0x150000000, 6 * MIB))
     qemu = hosts.qemu(tmp_path, *hosts.changed(tmp_path, edits, memory="6G"))
     result = shared_memory.run(tmp_path, shared_memory.ring(64, messages=10000),
                                [shared_memory.DOWN, shared_memory.UP],
                                options=["--memory", "6G", "--qemu", qemu])
     assert result.status == harness.OK, str(result)
     assert lines(result, "RAM ") == [
-        "RAM 0x80000000 to 0x825fffff: Tally, 1 VM, 0 MiB free",
+        "RAM 0x80000000 to 0x823fffff: Tally, 1 VM, 0 MiB free",
         "RAM 0x140000000 to 0x1405fffff: 1 VM, 1 shared, 0 MiB free",
         "RAM 0x150000000 to 0x1505fffff: 0 VMs, 1 shared, 0 MiB free"], str(result)
     assert lines(result, "shared ") == ["shared down: 1028 KiB at 0x140400000",
@@ -116,14 +118,14 @@ def test_shared_in_another(tmp_path):
 
 
 def test_the_vm_tree_in_another(tmp_path):
-    """Where Tally's bank has no room for it, at the end of the last that has."""
-    edits = banks((0x80000000, 32 * MIB), (0x90000000, 64 * MIB), (0xa0000000, MIB))
+    """Tally's bank has nothing but Tally."""
+    edits = banks((0x80000000, 32 * MIB), (0x90000000, 64 * MIB), (0xa0000000, 5 * MIB))
     result = boot(tmp_path, edits, {"alpha": MEASURE})
     assert lines(result, "RAM ") == ["RAM 0x80000000 to 0x81ffffff: Tally, 0 VMs, 0 MiB free",
-                                     "RAM 0x90000000 to 0x93ffffff: 1 VM, 46 MiB free",
-                                     "RAM 0xa0000000 to 0xa00fffff: 0 VMs, 0 MiB free"]
+                                     "RAM 0x90000000 to 0x93ffffff: 1 VM, 48 MiB free",
+                                     "RAM 0xa0000000 to 0xa04fffff: 0 VMs, 2 MiB free"]
     assert result.vm("alpha") == EXPECTED
-    assert offline(tmp_path)[-1] == "1 VM, 16 MiB of the 62 MiB there are for VMs"
+    assert offline(tmp_path)[-1] == "1 VM, 16 MiB of the 66 MiB there are for VMs"
 
 
 def test_a_bank_that_is_not_there(tmp_path):
@@ -142,19 +144,6 @@ def test_tallys_bank_is_smaller(tmp_path):
     assert result.own == ["the platform: host tree: HS cannot read and write RAM at 0xffe00000"]
 
 
-def test_the_vm_tree_where_nothing_is_kept(tmp_path):
-    """It would go to a bank that is not there. The other that has room for it, and for the copy of
-    the host's tree, ends before what is kept there."""
-    edits = banks((0x80000000, 32 * MIB), (0x90000000, 64 * MIB), (0x200000000, 64 * MIB),
-                  kept=[(0x93bf0000, 4096), (0x93f00000, 4096)])
-    result = boot(tmp_path, edits, {"alpha": MEASURE})
-    assert lines(result, "RAM ") == [
-        "RAM 0x200000000 to 0x203ffffff is not used: HS cannot read and write it at 0x200000000",
-        "RAM 0x80000000 to 0x81ffffff: Tally, 0 VMs, 0 MiB free",
-        "RAM 0x90000000 to 0x93beffff: 1 VM, 40 MiB free"], str(result)
-    assert result.vm("alpha") == EXPECTED
-
-
 @pytest.mark.parametrize("kept", [False, True], ids=["nothing is kept", "some is kept"])
 def test_a_host_tree_that_is_too_large(tmp_path, kept):
     """Without it nobody knows what is kept, so no VM runs; unless nothing is."""
@@ -163,40 +152,85 @@ def test_a_host_tree_that_is_too_large(tmp_path, kept):
     result = boot(tmp_path, edits, {"alpha": MEASURE},
                   status=harness.REFUSED if kept else harness.OK)
     if kept:
-        assert result.own == ["refused: /vms: the host's device tree is larger than 1 MiB, or "
-                              "there was no room to keep it"]
+        assert result.own == ["refused: /vms: the host's device tree is larger than 1 MiB"]
     else:
         assert result.vm("alpha") == EXPECTED
 
 
-# QEMU without the VM tree as its initrd: the host's tree says where it is.
-WITHOUT_INITRD = """#!/bin/sh
+# QEMU with the VM tree elsewhere than its initrd would be: the host's tree says where it is.
+ELSEWHERE = """#!/bin/sh
 for word; do
     shift
     case $word in
-    -initrd) skip=1 ;;
-    *) if [ "$skip" ]; then skip=; else set -- "$@" "$word"; fi ;;
+    -initrd) blob=1; continue ;;
     esac
+    if [ "$blob" ]; then
+        blob=
+        [ {load} = no ] && continue
+        set -- "$@" -device
+        word=loader,file=$word,addr={at:#x},force-raw=on
+    fi
+    set -- "$@" "$word"
 done
 exec {program} "$@" -dtb {tree}
 """
 
 
-@pytest.mark.parametrize("at", [0x70000000, 0x300000000, 0x80100000],
-                         ids=["below", "above", "before Tally"])
-def test_a_vm_tree_that_is_in_no_ram(tmp_path, at):
-    """Below Tally and above it, and in RAM of its bank that is not used."""
+def boot_elsewhere(folder, at, edits, size=MIB, load=True, **arguments):
+    """A boot with the VM tree at an address, of which the host's tree says a size."""
     chosen = [["-t", "x", "host.dtb", "/chosen", f"linux,initrd-{end}", *cells(where)]
-              for end, where in (("start", at), ("end", at + MIB))]
-    edits = banks((0x80200000 if at == 0x80100000 else 0x80000000, 512 * MIB)) + chosen
-    _, file = hosts.changed(tmp_path, edits)
-    script = tmp_path / "qemu"
-    script.write_text(WITHOUT_INITRD.format(program=plain.QEMU, tree=file), encoding="utf-8")
+              for end, where in (("start", at), ("end", at + size))]
+    _, file = hosts.changed(folder, edits + chosen)
+    script = folder / "qemu"
+    script.write_text(ELSEWHERE.format(program=plain.QEMU, tree=file, at=at,
+                                       load="yes" if load else "no"), encoding="utf-8")
     script.chmod(0o755)
-    result = bare_guests.boot(tmp_path, {"alpha": MEASURE}, options=["--qemu", script],
-                              status=harness.REFUSED)
-    assert result.own[-1] == (f"refused: /chosen: linux,initrd-start: {at:#x} is in RAM that Tally "
-                              "does not use, or in Tally"), str(result)
+    return bare_guests.boot(folder, {"alpha": MEASURE}, options=["--qemu", script], **arguments)
+
+
+ALL = banks((0x80000000, 1024 * MIB))
+
+
+# vm-check knows of these, too, for a tree of any size.
+OFFLINE = (0x70000000, 0x81fff000, 0x90000004)
+
+
+@pytest.mark.parametrize("at, edits, reason", [
+    (0x70000000, ALL, "is in RAM that Tally does not use"),
+    (0x300000000, ALL, "is in RAM that Tally does not use"),
+    (0x80100000, banks((0x80200000, 512 * MIB)), "is in RAM that Tally does not use"),
+    (0x81fff000, ALL, "puts the VM tree into Tally's 32 MiB"),
+    (0x9ff80000, banks((0x80000000, 512 * MIB)),
+     "puts the VM tree behind the end of RAM"),
+    (0x90000000, banks((0x80000000, 1024 * MIB), kept=[(0x900ff000, 4096)]),
+     "puts the VM tree into reserved memory"),
+    (0x90000004, ALL, "is not a multiple of 8"),
+], ids=["below", "above", "before Tally", "in the tables", "over the end", "reserved", "odd"])
+def test_a_vm_tree_where_it_cannot_be(tmp_path, at, edits, reason):
+    """vm-check refuses it in the same words, unless only a trial shows it."""
+    result = boot_elsewhere(tmp_path, at, edits, load=False, status=harness.REFUSED)
+    words = f"/chosen: linux,initrd-start: {at:#x} {reason}"
+    assert result.own[-1] == "refused: " + words, str(result)
+    if at in OFFLINE:
+        done = check("--host", tmp_path / "host.dtb", "--include", harness.BUILD / "guests",
+                     tmp_path / "bare.dts")
+        assert (done.returncode, done.stderr) == (1, words + "\n")
+
+
+@pytest.mark.parametrize("at, size, edits, ram", [
+    (0x90000ff8, MIB + 12345, ALL, None),
+    (0x82000000, MIB, ALL, None),
+    (0xbff00000, MIB, ALL, None),
+    (0xa0000008, MIB, banks((0x80000000, 64 * MIB), (0xa0000000, 4 * MIB)),
+     ["RAM 0x80000000 to 0x83ffffff: Tally, 1 VM, 16 MiB free",
+      "RAM 0xa0000000 to 0xa03fffff: 0 VMs, 2 MiB free"]),
+], ids=["no page", "behind Tally", "the end of RAM", "another bank"])
+def test_a_vm_tree_stays_where_it_is(tmp_path, at, size, edits, ram):
+    """At any multiple of 8, with bytes behind it that are no part of it. The host's own tree, which
+    QEMU puts at the end of RAM, is no obstacle."""
+    result = boot_elsewhere(tmp_path, at, edits, size)
+    assert result.vm("alpha") == EXPECTED
+    assert ram is None or lines(result, "RAM ") == ram, str(result)
 
 
 def test_vm_check_knows_where_tally_is(tmp_path):
@@ -243,9 +277,8 @@ def boot_cost(result):
 def test_costs_with_one_bank_and_four(tmp_path):
     """Two VMs that share the hart, one in Tally's bank and one in another, have the exits that they
     have in one bank, with as many instructions of HS. Those that load them are subtracted: a copy
-    upwards takes others than one downwards, and the VM tree is at the end of Tally's bank. Boot
-    tries each bank and says what is in it."""
-    own = {"beta": memory_at([(0xa0000000, 16 * MIB)]) + ";"}
+    upwards takes others than one downwards. Boot tries each bank and says what is in it."""
+    own = {"beta": memory_at([(0xa1000000, 16 * MIB)]) + ";"}
     costs, boots = [], []
     for edits in (banks((0x80000000, 1024 * MIB)),
                   banks((0x80000000, 256 * MIB), (0xa0000000, 64 * MIB), (0xb0000000, 64 * MIB),
@@ -262,12 +295,27 @@ def test_costs_with_one_bank_and_four(tmp_path):
     assert 0 < boots[1] - boots[0] < 3 * BOOT_OF_A_BANK
 
 
+def test_an_unused_image_costs_nothing(tmp_path):
+    """It stays where the boot loader put it. The figure of boot is all but clearing and loading."""
+    plain.make("build/guests/bare.bin")
+    file, image = tmp_path / "vms.dts", tmp_path / "unused"
+    file.write_text(bare_guests.tree({"alpha": MEASURE}) +
+                    '/ { images { unused { data = /incbin/("unused"); }; }; };', encoding="utf-8")
+    costs = []
+    for size in (4096, 32 * MIB):
+        image.write_bytes(bytes(size))
+        result = harness.run(file, options=["--include", harness.BUILD / "guests"])
+        assert result.vm("alpha") == EXPECTED
+        costs.append(boot_cost(result))
+    assert abs(costs[1] - costs[0]) < 0.02 * costs[0], costs
+
+
 # Trees like those of boards: the memory of a VM of 16 MiB, and each bank with what is free then.
 BOARDS = {
     "k3": (0x20000000, [(0x20000000, 256 * MIB, 240 * MIB, False),
                         (0x100000000, 4096 * MIB, 4062 * MIB, True),
                         (0x900000000, 2048 * MIB, 2048 * MIB, False)]),
-    "p550": (0x82000000, [(0x80000000, 16380 * MIB, 16202 * MIB, True)]),
+    "p550": (0x82000000, [(0x80000000, 16384 * MIB, 16202 * MIB, True)]),
 }
 
 

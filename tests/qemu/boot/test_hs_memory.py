@@ -51,9 +51,9 @@ def test_what_is_forbidden(tmp_path, debug_build, trip, profile, hart, release):
     data = range(image["_data_start"], image["_image_end"])
     # The address is the one that was meant, and the instruction that of the trip.
     meant = {"text-write": text, "rodata-write": range(text.stop, data.start),
-             "tree-write": [0xbfe00000], "data-exec": data,
+             "tree-write": [0xa0200000], "data-exec": data,
              "stack-exec": range(image["_stacks_start"], image["_stacks_end"]),
-             "guest-exec": [0xbfe00000 - 4096], "registers-exec": [0x10000000],
+             "guest-exec": [0xa0200000 - 4096], "registers-exec": [0x10000000],
              "firmware-read": [0x80000000], "null-read": [0]}
     assert stval in meant[trip], line
     assert sepc == stval if TRIPS[trip] == FETCH else sepc in text, line

@@ -13,9 +13,9 @@ import plain
 from prompts import Prompt
 
 # They lie between each other, so what is beside a piece of one is the other's, or Tally's.
-ALPHA = [(0x90000000, 4 * MIB), (0xa0200000, 4 * MIB)]
-BETA = [(0x90400000, 4 * MIB), (0xa0000000, 2 * MIB), (0xa0600000, 2 * MIB)]
-GAMMA = [(0x82000000, 4 * MIB), (0xbfc00000, 2 * MIB)]
+ALPHA = [(0x90000000, 4 * MIB), (0xa0a00000, 4 * MIB)]
+BETA = [(0x90400000, 4 * MIB), (0xa0000000, 2 * MIB), (0xa0e00000, 2 * MIB)]
+GAMMA = [(0x82000000, 4 * MIB), (0xbfe00000, 2 * MIB)]
 
 
 @harness.both_backends
@@ -39,9 +39,9 @@ def test_pieces(tmp_path, backend):
             "stays off: restart-limit is 2"]
     counters = "1 vcpu on hart 0, 18 counters (0, 2 to 18)"
     assert [line for line in result.own if line.endswith(counters)] == [
-        f"vm alpha: 8 MiB at 0x90000000 and 0xa0200000, {counters}",
-        f"vm beta: 8 MiB at 0x90400000 and 0xa0000000 and 0xa0600000, {counters}",
-        f"vm gamma: 6 MiB at 0x82000000 and 0xbfc00000, {counters}",
+        f"vm alpha: 8 MiB at 0x90000000 and 0xa0a00000, {counters}",
+        f"vm beta: 8 MiB at 0x90400000 and 0xa0000000 and 0xa0e00000, {counters}",
+        f"vm gamma: 6 MiB at 0x82000000 and 0xbfe00000, {counters}",
         f"vm delta: 16 MiB, {counters}"]
 
 

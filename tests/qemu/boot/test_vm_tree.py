@@ -18,6 +18,13 @@ from vm_check import check, refusals
 pytestmark = pytest.mark.usefixtures("vm_check_built")
 
 
+def size_of(tree_file):
+    """The bytes of the compiled tree."""
+    file = tree_file(TREE)
+    assert check(file, "-o", file.with_suffix(".dtb")).returncode == 0
+    return file.with_suffix(".dtb").stat().st_size
+
+
 def test_summary(tree_file):
     done = check(tree_file(TREE))
     assert (done.returncode, done.stderr) == (0, "")
@@ -30,6 +37,8 @@ def test_summary(tree_file):
         "  console   on",
         "  restart   never; limit 5; bad access: fault",
         "  pmu       counters 0, 2 to 18; reads direct",
+        f"the VM tree lies at 0xa0200000 to {0xa0200000 + size_of(tree_file) - 1:#x}; one more VM "
+        "could have 508 MiB, more if the tree were at an end of RAM",
         "1 VM, 2 MiB of the 990 MiB there are for VMs",
     ]
 
@@ -69,7 +78,7 @@ def test_summary_of_schedules(tree_file):
         a { vm = "one"; start-us = <200>; length-us = <500>; guard-us = <10>; };
         b { vm = "one"; vcpu = <0>; start-us = <900>; length-us = <1000>; guard-us = <32>; };
         }; }; vms {''')
-    assert check(tree_file(text)).stdout.splitlines()[8:-1] == [
+    assert check(tree_file(text)).stdout.splitlines()[8:-2] == [
         "hart 0",
         "  frame        2000 us",
         "  window        200 to     700 us  25.0 %  one vcpu0; guard 10 us; may begin 21 us late: "
@@ -117,7 +126,7 @@ def test_json(tree_file):
             "devices": [],
         }],
         "schedules": [],
-        "guest_memory": 990 << 20,
+        "tree_at": 0xa0200000, "largest": 508 << 20, "guest_memory": 990 << 20,
     }
 
 
@@ -248,11 +257,40 @@ def test_machine_of_another_size(tree_file):
     assert check(counter, "--counters", "0").returncode == 0
     assert check(counter).returncode == 1
     small = tree_file(TREE)
-    assert check(small, "--memory", "36M").returncode == 0
-    assert check(small, "--memory", "35M").returncode == 1
-    assert check(small, "--memory", 36 << 10 << 10).returncode == 0
+    assert check(small, "--memory", "64M").returncode == 0
+    assert check(small, "--memory", 36 << 10 << 10, "--tree-at", "0x82200000").returncode == 0
+    done = check(small, "--memory", "34M", "--tree-at", "0x82000000")
+    assert (done.returncode, done.stderr.splitlines()[0]) == (
+        1, "/vms/one: memory: the VMs up to this one need 2 MiB, this machine has 0 MiB")
     done = check(small, "--board-ram", "0x100000000", "--json")
     assert json.loads(done.stdout)["vms"][0]["host_memory"] == [[0x102000000, 0x200000]]
+
+
+def test_where_the_tree_is(tree_file):
+    """Where QEMU puts it, or where the user says; the largest VM is beside it."""
+    def said(*options):
+        return check(tree_file(TREE), *options).stdout.splitlines()[-2]
+
+    size = size_of(tree_file)
+    words = "the VM tree lies at {:#x} to {:#x}; one more VM could have {} MiB{}"
+    more = ", more if the tree were at an end of RAM"
+    assert said() == words.format(0xa0200000, 0xa0200000 + size - 1, 508, more)
+    assert said("--memory", "256M") == words.format(0x88200000, 0x88200000 + size - 1, 124, more)
+    assert said("--tree-at", "0xbfe00008") == words.format(0xbfe00008, 0xbfe00008 + size - 1, 988,
+                                                           "")
+    assert said("--tree-at", "0x82000000") == words.format(0x82000000, 0x82000000 + size - 1, 988,
+                                                           "")
+    for at, reason in (
+            (0x81000000, "puts the VM tree into Tally's 32 MiB"),
+            (0x70000000, "is in RAM that Tally does not use"),
+            (0xbfffff00, "puts the VM tree behind the end of RAM"),
+            (0x90000004, "is not a multiple of 8")):
+        done = check(tree_file(TREE), "--tree-at", hex(at), "--json")
+        line = f"/chosen: linux,initrd-start: {at:#x} {reason}"
+        assert (done.returncode, done.stderr) == (1, line + "\n")
+        assert json.loads(done.stdout) == {
+            "refusal": {"node": "/chosen", "property": "linux,initrd-start",
+                        "reason": f"{at:#x} {reason}"}, "refusals": [line]}
 
 
 def test_cannot_be_checked(tree_file, tmp_path):
@@ -368,7 +406,7 @@ AT_BOOT = {
     '/: compatible: is not "tally,vm-tree-1"',
     "/vms/one/vcpu0: hart: is not a property of this node; did you mean harts?",
     "/vms/one: memory: the VMs up to this one need 1024 MiB, this machine has 990 MiB",
-    "/vms/one: memory-at: the memory at 0xbfe00000 reaches the VM tree, which begins at 0xbfe00000",
+    "/vms/one: memory-at: the memory at 0xa0000000 reaches the VM tree, which begins at 0xa0200000",
     "/vms/one: memory-at: the memory at 0x81e00000 begins in what Tally keeps of RAM, up to "
     "0x82000000",
     "/vms/one: kernel: is packed by gzip: unpack it first, with gzip -d",

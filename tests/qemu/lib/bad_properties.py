@@ -50,20 +50,22 @@ REFUSALS = [
     ("memory =", "memory-at = /bits/ 64 <0x81e00000 0x200000>; memory =",
      "/vms/one: memory-at: the memory at 0x81e00000 begins in what Tally keeps of RAM, up to "
      "0x82000000"),
-    ("memory =", "memory-at = /bits/ 64 <0xbfe00000 0x200000>; memory =",
-     "/vms/one: memory-at: the memory at 0xbfe00000 reaches the VM tree, which begins at "
-     "0xbfe00000"),
+    ("memory =", "memory-at = /bits/ 64 <0xa0000000 0x400000>; memory =",
+     "/vms/one: memory-at: the memory at 0xa0000000 reaches the VM tree, which begins at "
+     "0xa0200000"),
+    ("memory =", "memory-at = /bits/ 64 <0xa0200000 0x200000>; memory =",
+     "/vms/one: memory-at: the memory at 0xa0200000 begins in the VM tree, up to 0xa0400000"),
     ("memory =", "memory-at = /bits/ 64 <0x90000000 0x400000 0x90200000 0x200000>; memory =",
      "/vms/one: memory-at: the pieces at 0x90000000 and 0x90200000 overlap"),
     ("one {", "nil { memory-at = /bits/ 64 <0x90000000 0x400000>; kernel = <&bare>; "
      "vcpu0 { harts = <0>; }; }; one { memory-at = /bits/ 64 <0x90200000 0x200000>;",
      "/vms/one: memory-at: the memory at 0x90200000 overlaps that of nil"),
     ("one {", "nil { memory-at = /bits/ 64 <0x82000000 0x1e000000 "
-     "0xa0200000 0x1e00000 0xa2200000 0x1da00000>; "
+     "0xa0400000 0x1c00000 0xa2200000 0x1dc00000>; "
      "kernel = <&bare>; vcpu0 { harts = <0>; }; }; two { memory = /bits/ 64 <0x400000>; "
      "kernel = <&bare>; vcpu0 { harts = <0>; }; }; one {",
-     "/vms/two: memory: no 4 MiB in one piece are left beside memory-at of the VMs and "
-     "/reserved-memory; at most 2"),
+     "/vms/two: memory: no 4 MiB in one piece are left beside the memory of the VMs, "
+     "/reserved-memory and the VM tree; at most 2"),
     ("harts = <0>", "harts = <1>", "/vms/one/vcpu0: harts: this machine has no hart 1"),
     ("harts = <0>", "harts = <0 0>", "/vms/one/vcpu0: harts: names 0 twice"),
     ("vcpu0 { harts = <0>; };", "", "/vms/one: has no vcpu"),

@@ -82,21 +82,23 @@ OVERLAPS = [
 
 OVER = [
     two("Two VMs need more memory than there is.", THERE + "memory: the VMs up to this one need "
-        "1024 MiB, this machine has 990 MiB", given=[" = /bits/ 64 <0x20000000>"] * 2),
+        "1024 MiB, this machine has 990 MiB",
+        given=[" = /bits/ 64 <0x1e000000>", " = /bits/ 64 <0x22000000>"]),
     two("One that chose its memory leaves no room for the other.", THERE + "memory: the VMs up to "
         "this one need 992 MiB, this machine has 990 MiB",
-        given=[at((0x90000000, 480 * MIB)), " = /bits/ 64 <0x20000000>"]),
+        given=[at((0x82000000, 480 * MIB)), " = /bits/ 64 <0x20000000>"]),
     two("What is left would do, but not in one piece.", THERE + "memory: no 512 MiB in one piece "
-        "are left beside memory-at of the VMs and /reserved-memory; at most 508",
+        "are left beside the memory of the VMs, /reserved-memory and the VM tree; at most 508",
         given=[at((0xa0000000, 2 * MIB)), " = /bits/ 64 <0x20000000>"]),
     shares("Shared memory is more than the VMs leave.", "/shared/log: size: all VMs and shared "
            "memory up to this one need 1050624 KiB, this machine has 1013760",
            memory("log", 1 << 38, size=1024 * MIB)),
     shares("The second shared memory is too much.", "/shared/more: size: all VMs and shared "
            "memory up to this one need 1050624 KiB, this machine has 1013760",
-           memory("log", 1 << 38, size=512 * MIB) + memory("more", 1 << 39, size=512 * MIB)),
+           memory("log", 1 << 38, size=480 * MIB) + memory("more", 1 << 39, size=544 * MIB)),
     shares("Shared memory would have to be in two pieces.", "/shared/log: size: no 600 MiB in one "
-           "piece are left beside the memory of the VMs and /reserved-memory; at most 508",
+           "piece are left beside the memory of the VMs, /reserved-memory and the VM tree; at "
+           "most 508",
            memory("log", 1 << 38, size=600 * MIB), given=at((0xa0000000, 2 * MIB))),
     shares("Nobody may write shared memory.", "/shared/log: no VM may write it: one needs access "
            "= \"read-write\"", memory("log", 0x90000000, "read")),

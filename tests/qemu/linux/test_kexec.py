@@ -58,7 +58,9 @@ def boot(folder, how, busy=BUSY, properties="", **arguments):
     tree = boots.smp_tree(folder, {"alpha": LOAD.format(how=how) + busy + GO[how]},
                           {"alpha": ("0", "0")}, memory=704, bootargs=bootargs,
                           properties=properties)
-    return harness.run(tree, **arguments)
+    # The VM has one piece of memory beside the VM tree.
+    options = ["--memory", "2G", *arguments.pop("options", ())]
+    return harness.run(tree, options=options, **arguments)
 
 
 def told(result):

@@ -21,6 +21,12 @@ def test_both_end_well(run):
     assert "vm alpha: ended" in run.own and "vm beta: ended" in run.own
 
 
+def test_boot_is_short(run):
+    """However large the images are: kernels and initramfs have 75 MB."""
+    (line,) = [line for line in run.own if "from entry to the first guest" in line]
+    assert 500_000 < int(line.split()[0]) < 1_500_000, line
+
+
 @pytest.mark.parametrize("name", ["alpha", "beta"])
 def test_instructions_are_exact(run, name):
     report = run.guest_output(name, "report")

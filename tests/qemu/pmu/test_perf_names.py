@@ -155,7 +155,8 @@ def on_the_newest_kernel(folder, script, qemu, nodes="", memory=512, **arguments
     assert text.count('"Image"') == 1
     tree.write_text(text.replace('"Image"', f'"{kernel}"') + nodes,
                     encoding="utf-8")
-    options = ["--qemu", qemu, *arguments.pop("options", ())]
+    # The VM has one piece of memory beside the VM tree.
+    options = ["--qemu", qemu, "--memory", "2G", *arguments.pop("options", ())]
     result = harness.run(tree, options=options, **arguments)
     assert result.status == harness.OK, str(result)
     return result.guest_output("alpha", "alpha")

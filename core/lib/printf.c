@@ -8,9 +8,8 @@
 #define MAX_WIDTH  256u /* so that a wrong `*` does not flood the console */
 
 struct sink {
-	char *buf;
-	size_t size;
-	size_t len; /* of the whole text, even if it does not fit */
+	char *at, *end; /* the next byte, and the place of the final NUL */
+	size_t lost;    /* bytes of the text that did not fit */
 };
 
 /* One conversion: %[flags][width][.precision][length]letter */
@@ -25,15 +24,26 @@ struct spec {
 
 static void put(struct sink *s, char c)
 {
-	if (s->len + 1 < s->size)
-		s->buf[s->len] = c;
-	s->len++;
+	if (s->at < s->end)
+		*s->at++ = c;
+	else
+		s->lost++;
 }
 
-static void put_all(struct sink *s, const char *str)
+/* Copies up to a NUL or the character `to`. Returns the place of that. Most of a line is copied
+ * here, so the loop keeps its state in registers. */
+static const char *put_until(struct sink *s, const char *str, char to)
 {
-	while (*str != '\0')
-		put(s, *str++);
+	char *at = s->at, *end = s->end;
+
+	for (; *str != '\0' && *str != to; str++) {
+		if (at < end)
+			*at++ = *str;
+		else
+			s->lost++;
+	}
+	s->at = at;
+	return str;
 }
 
 static void put_times(struct sink *s, char c, unsigned int n)
@@ -53,6 +63,10 @@ static void put_string(struct sink *s, const struct spec *sp, const char *str)
 
 	if (str == NULL)
 		str = "(null)";
+	if (!sp->has_precision && !sp->width) {
+		(void)put_until(s, str, '\0');
+		return;
+	}
 	/* The precision is checked first: a string with a precision need not end in NUL. */
 	while ((!sp->has_precision || len < sp->precision) && str[len] != '\0')
 		len++;
@@ -67,22 +81,23 @@ static void put_string(struct sink *s, const struct spec *sp, const char *str)
 static void put_number(struct sink *s, const struct spec *sp, bool negative, uint64_t v,
                        unsigned int base)
 {
-	char digits[MAX_DIGITS];
-	unsigned int n = 0, pad;
+	char digits[MAX_DIGITS + 1];
+	char *first = digits + MAX_DIGITS;
+	unsigned int pad;
 
+	*first = '\0';
 	do {
-		digits[n++] = "0123456789abcdef"[v % base];
+		*--first = "0123456789abcdef"[v % base];
 		v /= base;
 	} while (v != 0);
-	pad = padding(sp, n + negative);
+	pad = padding(sp, (unsigned int)(digits + MAX_DIGITS - first) + negative);
 	if (!sp->left && !sp->zero)
 		put_times(s, ' ', pad);
 	if (negative)
 		put(s, '-');
 	if (!sp->left && sp->zero)
 		put_times(s, '0', pad);
-	while (n > 0)
-		put(s, digits[--n]);
+	(void)put_until(s, first, '\0');
 	if (sp->left)
 		put_times(s, ' ', pad);
 }
@@ -176,34 +191,30 @@ static const char *parse_spec(const char *f, struct spec *sp, va_list *args)
 
 int tally_vsnprintf(char *buf, size_t size, const char *format, va_list args)
 {
-	struct sink s = {.buf = buf, .size = size};
+	struct sink s = {.at = buf, .end = size > 0 ? buf + size - 1 : buf};
 	struct spec sp;
 	va_list ap;
 
 	/* parse_spec() takes a pointer to a va_list. A parameter of type va_list may have decayed
 	 * to a pointer, so &args would have the wrong type; &ap has the right one. */
 	va_copy(ap, args);
-	for (const char *f = format; *f != '\0'; f++) {
+	for (const char *f = format; *(f = put_until(&s, f, '%')) != '\0'; f++) {
 		const char *start = f;
 
-		if (*f != '%') {
-			put(&s, *f);
-			continue;
-		}
 		f = parse_spec(f + 1, &sp, &ap);
 		if (*f == '%') {
 			put(&s, '%');
 		} else if (!convert(&s, &sp, *f, &ap)) {
 			/* The types of the remaining arguments are unknown, so no further
 			 * conversion is possible. */
-			put_all(&s, start);
+			(void)put_until(&s, start, '\0');
 			break;
 		}
 	}
 	va_end(ap);
 	if (size > 0)
-		buf[s.len < size ? s.len : size - 1] = '\0';
-	return (int)s.len;
+		*s.at = '\0';
+	return (int)((size_t)(s.at - buf) + s.lost);
 }
 
 int tally_snprintf(char *buf, size_t size, const char *format, ...)

@@ -65,10 +65,14 @@ void log_line(const char *format, ...)
 	va_start(args, format);
 	tally_vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	if (diverted) {
+	if (diverted)
 		diverted(line);
-		return;
-	}
+	else
+		log_text(line);
+}
+
+void log_text(const char *line)
+{
 	log_lock();
 	write_line(line);
 	log_unlock();

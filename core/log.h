@@ -14,6 +14,9 @@ void log_init(hpa_t uart_base, uint32_t uart_shift, uint32_t uart_width);
  * can repeat. */
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same for a line that is made already. */
+void log_text(const char *line);
+
 /* Redirects these lines to a function instead of the serial line, until it is NULL again. Boot hart
  * only, at boot. */
 void log_divert(void (*writer)(const char *text));

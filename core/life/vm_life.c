@@ -25,10 +25,6 @@
 /* After a life of this length the count of restarts begins at 0 again. */
 #define GOOD_LIFE_S 60UL
 
-/* Maximum number of stays that serve the devices' last faults: enough for twice the fault queue. A
- * device that faults for ever must not delay the VM's end for ever. */
-#define MAX_FAULT_STAYS 16U
-
 static atomic_uint vms_on, vms_failed;
 
 static enum vm_state state_of(const struct vm *vm)
@@ -45,12 +41,8 @@ void vm_vcpu_stopped(struct vcpu *vcpu)
 {
 	struct vm *vm = vcpu->vm;
 
+	/* The lead hart does the rest (docs/memory-order.md, "Life"). */
 	if (atomic_fetch_sub(&vm->vcpus_alive, 1) == 1)
-		terminal_vm_ended(vm->index, true);
-	vm_log_exits(vcpu);
-	/* After the last line of this life, because a command may start the next life at once
-	 * (docs/memory-order.md, "Life"). */
-	if (atomic_fetch_sub(&vm->vcpus_unlogged, 1) == 1)
 		vcpu_request(vm->vcpus[0], REQ_LIFE);
 }
 
@@ -164,31 +156,11 @@ static enum vm_command take_command(struct vm *vm)
 	return c;
 }
 
-/* Logs one line in each stay: late windows, the end, registers after a failure, and the cost of
- * budgets. */
-static void tell(struct vm *vm)
+/* The log has all lines of this life. */
+static void told(struct vm *vm)
 {
-	struct vm_life *life = &vm->life;
-	uint32_t windows = vm->config->n_vcpus;
-	uint32_t registers = vm->end.why == VM_END_FAILED ? VM_LOG_LINES : 0;
-	uint32_t budgets = vm->config->budget.count ? vm->config->n_vcpus : 0;
-	uint32_t step = life->step - windows;
-
-	/* Faults of its devices are logged before its end. */
-	if (life->step == 0 && life->fault_stays++ < MAX_FAULT_STAYS && dma_log_remaining(vm))
-		return;
-	if (life->step < windows)
-		vm_log_windows(vm->vcpus[life->step]);
-	else if (step == 0)
-		vm_log_end(vm);
-	else if (step <= registers)
-		vm_log_registers(vm, step - 1);
-	else
-		vm_log_budget(vm->vcpus[step - 1 - registers]);
-	if (life->step++ < windows + registers + budgets)
-		return;
 	(void)take_command(vm);
-	if (!life->will_restart)
+	if (!vm->life.will_restart)
 		leave_for_good(vm);
 	vm_load_begin(vm);
 	atomic_store(&vm->state, VM_CLEARING);
@@ -229,7 +201,8 @@ bool vm_life_work(struct vm *vm)
 {
 	switch (state_of(vm)) {
 	case VM_ENDING:
-		tell(vm);
+		if (!vm_log_piece(vm))
+			told(vm);
 		return true;
 	case VM_CLEARING:
 		if (vm_quiet_slice(vm) || vm_clear_slice(vm))
@@ -285,7 +258,6 @@ void vm_begin(struct vm *vm, uint64_t now)
 	heart_begin(vm, now);
 	last_words_begin(vm);
 	atomic_store(&vm->vcpus_alive, vm->config->n_vcpus);
-	atomic_store(&vm->vcpus_unlogged, vm->config->n_vcpus);
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
 		atomic_store(&vm->vcpus[i]->hsm_state, SBI_HSM_STATE_STOPPED);
 		/* The vcpu's home does not use its budget before REQ_START. */
@@ -321,13 +293,12 @@ void vm_life_serve(struct vm *vm)
 		break;
 	case VM_ENDING:
 		/* A command waits until the log has all lines of this life. */
-		if (atomic_load(&vm->vcpus_unlogged) || sched_has_life_work(lead))
+		if (atomic_load(&vm->vcpus_alive) || sched_has_life_work(lead))
 			break;
 		heart_ignore(vm);
 		vm_quiet_begin(vm);
 		decide_end(vm);
-		vm->life.step = 0;
-		vm->life.fault_stays = 0;
+		vm_log_begin(vm);
 		sched_start_life_work(lead);
 		break;
 	case VM_CLEARING:

@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/life/vm_log.h"
 
+#include <stdarg.h>
 #include <string.h>
 
+#include "core/io/dma.h"
 #include "core/lib/printf.h"
 #include "core/log.h"
+#include "core/vcpu/terminal_port.h"
+
+/* Maximum number of stays that serve the devices' last faults: enough for twice the fault queue. A
+ * device that faults for ever must not delay the VM's end for ever. */
+#define MAX_FAULT_STAYS 16U
+
+/* Lines of registers after a failure. */
+#define REGISTER_LINES 10U
 
 /* x0 is always 0, so pc takes its place. */
 const char *const vm_register_names[32] = {"pc", "ra", "sp",  "gp",  "tp", "t0", "t1", "t2",
@@ -20,7 +30,49 @@ void vm_crash_note(struct vm_crash *crash, const struct vcpu *vcpu)
 	crash->vs = vcpu->vs;
 }
 
-void vm_log_registers(const struct vm *vm, uint32_t n)
+/* Makes the line that the next piece of work prints. */
+static __attribute__((format(printf, 2, 3))) void line(struct vm *vm, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	(void)tally_vsnprintf(vm->life.line, sizeof(vm->life.line), format, args);
+	va_end(args);
+}
+
+static void exits(struct vm *vm, const struct vcpu *vcpu)
+{
+	const uint64_t *e = vcpu->ctx.exits;
+	char moves[32] = "";
+
+	if (vcpu->moves)
+		(void)tally_snprintf(moves, sizeof(moves), " moves=%lu", vcpu->moves);
+	line(vm,
+	     "vm %s: vcpu %u: exits ecall=%lu timer=%lu irq=%lu lcofi=%lu mmio=%lu csr=%lu "
+	     "wfi=%lu other=%lu hs-instructions=%lu longest-stay=%lu%s",
+	     vm->config->name, vcpu->id, e[EXIT_ECALL], e[EXIT_TIMER], e[EXIT_IRQ], e[EXIT_LCOFI],
+	     e[EXIT_MMIO], e[EXIT_CSR], e[EXIT_WFI], e[EXIT_OTHER], vcpu_hs_insns(vcpu),
+	     vcpu_longest_stay(vcpu), moves);
+}
+
+static void windows(struct vm *vm, const struct vcpu *vcpu)
+{
+	if (vcpu->windows_late || vcpu->windows_missed)
+		line(vm, "vm %s: vcpu %u: %lu windows began late, by %lu ticks at most; %lu missed",
+		     vm->config->name, vcpu->id, vcpu->windows_late, vcpu->windows_latest,
+		     vcpu->windows_missed);
+}
+
+static void budget(struct vm *vm, const struct vcpu *vcpu)
+{
+	line(vm,
+	     "vm %s: vcpu %u: budget spent in %lu periods, exceeded by %lu at most, "
+	     "throttled for %lu ticks",
+	     vm->config->name, vcpu->id, vcpu->budget.periods_spent, vcpu->budget.max_excess,
+	     vcpu->budget.throttled_ticks);
+}
+
+static void registers(struct vm *vm, uint32_t n)
 {
 	const struct vm_crash *crash = &vm->crash;
 	const struct vs_state *vs = &crash->vs;
@@ -28,59 +80,16 @@ void vm_log_registers(const struct vm *vm, uint32_t n)
 	const uint64_t *x = &crash->x[4UL * (n % 8)];
 
 	if (n < 8)
-		log_line("vm %s: vcpu %u: %s %016lx %s %016lx %s %016lx %s %016lx",
-		         vm->config->name, crash->vcpu, name[0], x[0], name[1], x[1], name[2], x[2],
-		         name[3], x[3]);
+		line(vm, "vm %s: vcpu %u: %s %016lx %s %016lx %s %016lx %s %016lx",
+		     vm->config->name, crash->vcpu, name[0], x[0], name[1], x[1], name[2], x[2],
+		     name[3], x[3]);
 	else if (n == 8)
-		log_line("vm %s: vcpu %u: sstatus %016lx scause %016lx sepc %016lx stval %016lx",
-		         vm->config->name, crash->vcpu, vs->vsstatus, vs->vscause, vs->vsepc,
-		         vs->vstval);
+		line(vm, "vm %s: vcpu %u: sstatus %016lx scause %016lx sepc %016lx stval %016lx",
+		     vm->config->name, crash->vcpu, vs->vsstatus, vs->vscause, vs->vsepc,
+		     vs->vstval);
 	else
-		log_line("vm %s: vcpu %u: stvec %016lx satp %016lx sie %lx sscratch %016lx",
-		         vm->config->name, crash->vcpu, vs->vstvec, vs->vsatp, vs->vsie,
-		         vs->vsscratch);
-}
-
-void vm_exits_text(const struct vcpu *vcpu, char *text, size_t size)
-{
-	const uint64_t *e = vcpu->ctx.exits;
-
-	(void)tally_snprintf(
-	    text, size,
-	    "vm %s: vcpu %u: exits ecall=%lu timer=%lu irq=%lu lcofi=%lu mmio=%lu csr=%lu "
-	    "wfi=%lu other=%lu hs-instructions=%lu longest-stay=%lu",
-	    vcpu->vm->config->name, vcpu->id, e[EXIT_ECALL], e[EXIT_TIMER], e[EXIT_IRQ],
-	    e[EXIT_LCOFI], e[EXIT_MMIO], e[EXIT_CSR], e[EXIT_WFI], e[EXIT_OTHER],
-	    vcpu_hs_insns(vcpu), vcpu_longest_stay(vcpu));
-}
-
-void vm_log_exits(const struct vcpu *vcpu)
-{
-	char text[256];
-
-	vm_exits_text(vcpu, text, sizeof(text));
-	log_line(vcpu->moves ? "%s moves=%lu" : "%s", text, vcpu->moves);
-}
-
-void vm_log_budget(const struct vcpu *vcpu)
-{
-	log_line("vm %s: vcpu %u: budget spent in %lu periods, exceeded by %lu at most, "
-	         "throttled for %lu ticks",
-	         vcpu->vm->config->name, vcpu->id, vcpu->budget.periods_spent,
-	         vcpu->budget.max_excess, vcpu->budget.throttled_ticks);
-}
-
-void vm_log_windows(const struct vcpu *vcpu)
-{
-	if (vcpu->windows_late || vcpu->windows_missed)
-		log_line("vm %s: vcpu %u: %lu windows began late, by %lu ticks at most; %lu missed",
-		         vcpu->vm->config->name, vcpu->id, vcpu->windows_late, vcpu->windows_latest,
-		         vcpu->windows_missed);
-}
-
-static void told(const struct vm *vm, const char *what)
-{
-	log_line("vm %s: %s", vm->config->name, what);
+		line(vm, "vm %s: vcpu %u: stvec %016lx satp %016lx sie %lx sscratch %016lx",
+		     vm->config->name, crash->vcpu, vs->vstvec, vs->vsatp, vs->vsie, vs->vsscratch);
 }
 
 void vm_failure_text(const char *failure, uint64_t value, const char *unit, char *text, size_t size)
@@ -91,29 +100,94 @@ void vm_failure_text(const char *failure, uint64_t value, const char *unit, char
 		(void)tally_snprintf(text, size, "%s %lx", failure, value);
 }
 
-void vm_log_end(const struct vm *vm)
+static void end(struct vm *vm)
 {
+	static const char *const told[] = {
+	    [VM_END_SHUTDOWN] = "ended",
+	    [VM_END_ALL_STOPPED] = "ended: all its vcpus have stopped",
+	    [VM_END_REBOOT] = "asked for a restart",
+	    [VM_END_STOP] = "stopped",
+	    [VM_END_RESTART] = "stopped",
+	    [VM_END_POWER_OFF] = "stopped",
+	};
 	char text[VM_FAILURE_BYTES];
 
-	switch (vm->end.why) {
-	case VM_END_SHUTDOWN:
-		told(vm, "ended");
-		break;
-	case VM_END_ALL_STOPPED:
-		told(vm, "ended: all its vcpus have stopped");
-		break;
-	case VM_END_REBOOT:
-		told(vm, "asked for a restart");
-		break;
-	case VM_END_FAILED:
-		vm_failure_text(vm->end.failure, vm->end.value, vm->end.unit, text, sizeof(text));
-		log_line("vm %s: failed: %s", vm->config->name, text);
-		break;
-	default:
-		told(vm, "stopped");
-		break;
+	if (vm->end.why != VM_END_FAILED) {
+		line(vm, "vm %s: %s", vm->config->name, told[vm->end.why]);
+		return;
 	}
-	if (vm->life.too_often)
-		log_line("vm %s: stays off: restart-limit is %u", vm->config->name,
-		         vm->config->restart_limit);
+	vm_failure_text(vm->end.failure, vm->end.value, vm->end.unit, text, sizeof(text));
+	line(vm, "vm %s: failed: %s", vm->config->name, text);
+}
+
+/* Makes line n, counted from 1, which may be empty. Returns false behind the last one. */
+static bool make(struct vm *vm, uint32_t n)
+{
+	uint32_t vcpus = vm->config->n_vcpus;
+
+	n--;
+	if (n < vcpus) {
+		exits(vm, vm->vcpus[n]);
+		return true;
+	}
+	n -= vcpus;
+	if (n < vcpus) {
+		windows(vm, vm->vcpus[n]);
+		return true;
+	}
+	n -= vcpus;
+	if (n == 0) {
+		end(vm);
+		return true;
+	}
+	if (n == 1) {
+		if (vm->life.too_often)
+			line(vm, "vm %s: stays off: restart-limit is %u", vm->config->name,
+			     vm->config->restart_limit);
+		return true;
+	}
+	n -= 2;
+	if (vm->end.why == VM_END_FAILED) {
+		if (n < REGISTER_LINES) {
+			registers(vm, n);
+			return true;
+		}
+		n -= REGISTER_LINES;
+	}
+	if (!vm->config->budget.count || n >= vcpus)
+		return false;
+	budget(vm, vm->vcpus[n]);
+	return true;
+}
+
+void vm_log_begin(struct vm *vm)
+{
+	vm->life.step = 0;
+	vm->life.fault_stays = 0;
+}
+
+bool vm_log_piece(struct vm *vm)
+{
+	struct vm_life *life = &vm->life;
+
+	if (*life->line != '\0') {
+		log_text(life->line);
+		*life->line = '\0';
+		return true;
+	}
+	if (life->step == 0) {
+		life->step = 1;
+		terminal_vm_ended(vm->index, true);
+		return true;
+	}
+	/* Faults of its devices are logged before its end. */
+	if (life->step > vm->config->n_vcpus && life->fault_stays++ < MAX_FAULT_STAYS &&
+	    dma_log_remaining(vm))
+		return true;
+	while (make(vm, life->step)) {
+		life->step++;
+		if (*life->line != '\0')
+			return true;
+	}
+	return false;
 }

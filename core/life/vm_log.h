@@ -5,10 +5,7 @@
 
 #include "core/vcpu/vm.h"
 
-/* Number of lines of vm_log_registers(). */
-#define VM_LOG_LINES 10U
-
-/* Saves the registers of a vcpu that was put, for vm_log_registers() and for the operator. */
+/* Saves the registers of a vcpu that was put, for the log and for the operator. */
 void vm_crash_note(struct vm_crash *crash, const struct vcpu *vcpu);
 
 /* The names of crash->x[]; x[0] is pc. */
@@ -19,14 +16,11 @@ extern const char *const vm_register_names[32];
 void vm_failure_text(const char *failure, uint64_t value, const char *unit, char *text,
                      size_t size);
 
-/* Writes the line that vm_log_exits() logs. */
-void vm_exits_text(const struct vcpu *vcpu, char *text, size_t size);
-
-/* Each call logs at most two lines, because more would take too long for one exit. */
-void vm_log_exits(const struct vcpu *vcpu);
-void vm_log_end(const struct vm *vm);
-void vm_log_registers(const struct vm *vm, uint32_t n); /* n < VM_LOG_LINES */
-void vm_log_windows(const struct vcpu *vcpu);
-void vm_log_budget(const struct vcpu *vcpu); /* for a vcpu with a budget */
+/* Ends the VM's own last line, and logs the lines about the end of a life: the exits of each vcpu,
+ * the devices' last faults, late windows, the reason, registers after a failure, and the cost of
+ * budgets. A piece of work makes a line or prints it, because both together would take too long for
+ * one stay. Returns false after the last piece. Called by the lead hart, when all vcpus are off. */
+void vm_log_begin(struct vm *vm);
+bool vm_log_piece(struct vm *vm);
 
 #endif

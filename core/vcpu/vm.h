@@ -66,9 +66,7 @@ struct vm {
 	atomic_uint state;        /* enum vm_state */
 	atomic_uint command;      /* enum vm_command that is still to be taken up */
 	atomic_bool cannot_start; /* its devices are not at rest, so it cannot start again */
-	/* After the end of the VM: the number of vcpus that are still on a hart, and of vcpus whose
-	 * last line is not in the log yet. */
-	atomic_uint vcpus_alive, vcpus_unlogged;
+	atomic_uint vcpus_alive;  /* after the end of the VM: vcpus that are still on a hart */
 	/* Written by the hart that set the state to VM_ENDING. */
 	struct {
 		enum vm_end why;

@@ -51,6 +51,7 @@ struct vm_life {
 	uint64_t begun;       /* host time of the last start */
 	uint64_t number;      /* number of starts */
 	uint64_t loaded;      /* number of lives loaded completely; each one has its seed */
+	char line[256];       /* the line of the log that is printed next; "": none */
 	uint32_t step; /* index of the line to log, the image to load, or the piece to clear */
 	uint64_t done; /* bytes of that step done */
 	/* See core/io/vm_quiet.h. device: the next one to reset. detached: no device is translated

@@ -77,7 +77,7 @@ static const char *const results[] = {"loads",        "load-misses", "stores",
 
 static bool same(const char *a, const char *b, size_t n)
 {
-	return strlen(b) == n && memcmp(a, b, n) == 0;
+	return strncmp(a, b, n) == 0 && b[n] == '\0';
 }
 
 static bool cache_of_name(const char *name, size_t n, uint32_t *event_idx)

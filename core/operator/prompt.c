@@ -97,21 +97,60 @@ void prompt_vcpu_names(struct prompt *p, const struct vcpu *vcpu)
 
 void prompt_tell(struct prompt *p)
 {
-	char *to = p->line, before = ' ';
-	bool string = false;
-
 	text_add(&p->out, "}");
-	for (const char *from = p->line; *from != '\0'; before = *from++) {
+	p->part = 0;
+	p->told = true;
+	p->string = false;
+	p->before = ' ';
+	p->from = p->to = 0;
+}
+
+/* Characters of a line that are made JSON or text in one stay. */
+#define CHARACTERS 160U
+
+static void finish_json(struct prompt *p)
+{
+	char *at = p->line + p->from, *end = at + CHARACTERS;
+
+	for (; *at != '\0' && at < end; at++) {
+		if (*at == '\'')
+			*at = '"';
+	}
+	p->told = *at != '\0';
+	p->from = (uint32_t)(at - p->line);
+}
+
+static void finish_text(struct prompt *p)
+{
+	char *to = p->line + p->to, before = p->before;
+	const char *line = p->line, *from = line + p->from, *end = from + CHARACTERS;
+	bool string = p->string;
+
+	for (; *from != '\0' && from < end; before = *from++) {
 		bool quote = *from == '\'';
-		bool outer = from == p->line || from[1] == '\0';
+		bool outer = from == line || from[1] == '\0';
 
 		string = string != quote;
-		if (p->json)
-			*to++ = quote ? '"' : *from;
-		else if (quote ? before == ',' : !outer)
+		if (quote ? before == ',' : !outer)
 			*to++ = quote || (*from == ':' && !string) ? ' ' : *from;
 	}
-	*to = '\0';
+	p->told = *from != '\0';
+	p->before = before;
+	p->string = string;
+	p->from = (uint32_t)(from - line);
+	p->to = (uint32_t)(to - line);
+	if (!p->told)
+		*to = '\0';
+}
+
+/* Returns false if it has not reached the end of the line. */
+static bool finish(struct prompt *p)
+{
+	if (p->json)
+		finish_json(p);
+	else
+		finish_text(p);
+	return !p->told;
 }
 
 void prompt_next_vm(struct prompt *p)
@@ -258,11 +297,19 @@ void prompt_begin(const char *text)
 
 const char *prompt_line(enum prompt_status *status)
 {
-	prompt.out = text_begin(prompt.line, sizeof(prompt.line));
-	if (prompt.vm < n_vms)
+	struct prompt *p = &prompt;
+
+	*status = p->status;
+	if (p->told)
+		return finish(p) ? p->line : "";
+	if (!p->part)
+		p->out = text_begin(p->line, sizeof(p->line));
+	if (p->vm < n_vms)
 		prompt.next(&prompt);
-	*status = prompt.status;
-	return prompt.vm < n_vms || *prompt.line != '\0' ? prompt.line : NULL;
+	*status = p->status;
+	if (p->told || p->part)
+		return "";
+	return p->vm < n_vms || *p->line != '\0' ? p->line : NULL;
 }
 
 uint32_t prompt_line_length(void)

@@ -48,8 +48,13 @@ struct prompt {
 	const char *takes; /* the words that the command takes, for prompt_wrong() */
 	enum prompt_status status;
 	/* Adds the next line to `out`, or nothing, and moves vm, vcpu and row on. The output ends
-	 * at vm = n_vms. */
+	 * at vm = n_vms. A long line is made in parts, each in a stay of its own: see
+	 * prompt_part(). */
 	prompt_fn *next;
+	uint32_t part;     /* parts of this line that are made */
+	bool told, string; /* for prompt_tell() */
+	char before;
+	uint32_t from, to;
 	uint32_t vm;
 	uint32_t vcpu;
 	uint32_t row; /* the line of this vcpu */
@@ -80,6 +85,13 @@ uint64_t prompt_number(const char *word);
  * prompt_tell() ends it. With --json it is printed as JSON, otherwise as "NAME VALUE, NAME VALUE".
  */
 void prompt_vcpu_names(struct prompt *p, const struct vcpu *vcpu);
+
+/* Ends a part of a line: the next stay calls `next` for the same line again. */
+static inline void prompt_part(struct prompt *p)
+{
+	p->part++;
+}
+
 void prompt_tell(struct prompt *p);
 
 /* Adds the vcpu's names and a recorded exit. */

@@ -118,14 +118,21 @@ static void tell_samples(struct prompt *p, const struct vcpu *vcpu, const struct
 	text_add(&p->out, ",'lcofi_hs':%lu", vcpu->ctx.hs_insns[EXIT_LCOFI]);
 }
 
-static void tell(struct prompt *p, const struct observer *o)
+/* Makes the line in two parts. Returns false after the first. */
+static bool tell(struct prompt *p, const struct observer *o)
 {
 	const struct vcpu *vcpu = prompt_vcpu(p);
 
-	prompt_vcpu_names(p, vcpu);
-	text_add(
-	    &p->out, ",'observation':%u,'event':'0x%x','data':'0x%lx','filter':'%s','value':%lu",
-	    o->number, o->event.event_idx, o->event.data, filter_name(o->event.flags), o->value);
+	if (!p->part) {
+		prompt_vcpu_names(p, vcpu);
+		text_add(&p->out,
+		         ",'observation':%u,'event':'0x%x','data':'0x%lx','filter':'%s',"
+		         "'value':%lu",
+		         o->number, o->event.event_idx, o->event.data, filter_name(o->event.flags),
+		         o->value);
+		prompt_part(p);
+		return false;
+	}
 	text_add(&p->out, ",'ns':%lu,'at_ns':%lu,'looked_ns':%lu,'shared':%s",
 	         prompt_time(o->until - o->since, NS_PER_S), prompt_time(o->until, NS_PER_S),
 	         prompt_time(vcpu->observers.copied_at, NS_PER_S), prompt_bool(o->shared));
@@ -133,10 +140,12 @@ static void tell(struct prompt *p, const struct observer *o)
 		tell_samples(p, vcpu, o);
 	text_add(&p->out, o->ended ? ",'ended':'%s'" : ",'ended':null", o->ended);
 	prompt_tell(p);
+	return true;
 }
 
-/* Prints the next observer of the vcpu. Returns false if there is none. p->row is 0 before the
- * request for the vcpu; afterwards it is n + 1 if the observers from n on have not been printed. */
+/* Makes a part of the line about the next observer of the vcpu. Returns false if there is none.
+ * p->row is 0 before the request for the vcpu; afterwards it is n + 1 if the observers from n on
+ * have not been printed. */
 static bool tell_next(struct prompt *p)
 {
 	const struct observer *told = prompt_vcpu(p)->observers.copies;
@@ -146,8 +155,8 @@ static bool tell_next(struct prompt *p)
 		n++;
 	if (n == VPMU_OBSERVERS)
 		return false;
-	p->row = n + 2;
-	tell(p, &told[n]);
+	if (tell(p, &told[n]))
+		p->row = n + 2;
 	return true;
 }
 
@@ -160,7 +169,10 @@ static void begun(struct prompt *p)
 		observe_post(OBSERVE_BEGIN, BIT(prompt_vcpu(p)->index));
 		return;
 	}
-	if (!tell_next(p)) {
+	if (tell_next(p)) {
+		if (p->part)
+			return;
+	} else {
 		prompt_vcpu_names(p, prompt_vcpu(p));
 		text_add(&p->out, ",'observation':null,'ended':'too many observers'");
 		prompt_tell(p);

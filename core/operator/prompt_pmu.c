@@ -43,31 +43,37 @@ static void add_vcpu(struct prompt *p, const struct vcpu *vcpu, uint64_t configu
 	         vcpu->stats.refusals);
 }
 
-static void add_counter(struct prompt *p, const struct vcpu *vcpu, uint32_t idx)
+/* Makes the line in two parts, from one view. Returns false after the first. */
+static bool add_counter(struct prompt *p, const struct vcpu *vcpu, uint32_t idx)
 {
+	static struct vpmu_view view;
 	bool same_hart = vcpu_home(vcpu) == this_pcpu();
 	char hctr[8] = "null", value[24] = "null";
-	struct vpmu_view view;
 
+	if (p->part) {
+		if (!view.is_fw)
+			(void)tally_snprintf(hctr, sizeof(hctr), "%u", view.hctr);
+		if (view.holds == VPMU_VALUE_NOW)
+			(void)tally_snprintf(value, sizeof(value), "%lu", view.value);
+		text_add(&p->out, ",'shared':%s,'hctr':%s,'value':%s,'of':%s",
+		         prompt_bool(view.shared), hctr, value, prompt_bool(view.overflow));
+		return true;
+	}
 	text_add(&p->out, ",'counter':%u", idx);
 	if (!vpmu_describe(&vcpu->pmu, idx, same_hart, &view)) {
 		/* The guest has released it since the last line. */
 		text_add(&p->out, ",'state':'gone'");
-		return;
+		return true;
 	}
 	if (view.holds == VPMU_VALUE_LESS_TOTAL)
 		add_total(vcpu, same_hart, &view);
-	if (!view.is_fw)
-		(void)tally_snprintf(hctr, sizeof(hctr), "%u", view.hctr);
-	if (view.holds == VPMU_VALUE_NOW)
-		(void)tally_snprintf(value, sizeof(value), "%lu", view.value);
 	text_add(&p->out, ",'event':'0x%x','data':'0x%lx','filter':'%s','state':'%s','read':'%s'",
 	         view.event_idx, view.event_data, filter_name(&view), states[view.state],
 	         view.is_fw    ? "call"
 	         : view.direct ? "direct"
 	                       : "trapped");
-	text_add(&p->out, ",'shared':%s,'hctr':%s,'value':%s,'of':%s", prompt_bool(view.shared),
-	         hctr, value, prompt_bool(view.overflow));
+	prompt_part(p);
+	return false;
 }
 
 /* Moves on to the next counter that is configured now, or to the next vcpu. */
@@ -86,10 +92,11 @@ void prompt_pmu(struct prompt *p)
 	const struct vcpu *vcpu = prompt_vcpu(p);
 	uint64_t configured = vpmu_configured(&vcpu->pmu);
 
-	prompt_vcpu_names(p, vcpu);
-	if (p->row)
-		add_counter(p, vcpu, p->row - 1);
-	else
+	if (!p->part)
+		prompt_vcpu_names(p, vcpu);
+	if (p->row && !add_counter(p, vcpu, p->row - 1))
+		return;
+	if (!p->row)
 		add_vcpu(p, vcpu, configured);
 	prompt_tell(p);
 	next(p, configured, p->row);

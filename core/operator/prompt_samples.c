@@ -18,19 +18,27 @@ static void add_base64(struct text *text, const uint64_t *words, uint32_t n)
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	const uint8_t *bytes = (const uint8_t *)words;
 
-	for (uint32_t i = 0; i < 8 * n; i += 3) {
-		uint32_t left = 8 * n - i;
-		uint32_t three = (uint32_t)bytes[i] << 16 |
-		                 (left > 1 ? (uint32_t)bytes[i + 1] : 0) << 8 |
-		                 (left > 2 ? bytes[i + 2] : 0);
-		char four[] = {digits[three >> 18], digits[three >> 12 & 63],
-		               left > 1 ? digits[three >> 6 & 63] : '=',
-		               left > 2 ? digits[three & 63] : '='};
+	char *to = text->buf + text->length;
+	uint32_t size = 8 * n;
 
-		for (uint32_t k = 0; k < sizeof(four); k++)
-			text->buf[text->length++] = four[k];
+	for (; size >= 3; size -= 3, bytes += 3, to += 4) {
+		uint32_t three = (uint32_t)bytes[0] << 16 | (uint32_t)bytes[1] << 8 | bytes[2];
+
+		to[0] = digits[three >> 18];
+		to[1] = digits[three >> 12 & 63];
+		to[2] = digits[three >> 6 & 63];
+		to[3] = digits[three & 63];
 	}
-	text->buf[text->length] = '\0';
+	if (size) {
+		uint32_t three = (uint32_t)bytes[0] << 16 | (size > 1 ? bytes[1] : 0U) << 8;
+
+		*to++ = digits[three >> 18];
+		*to++ = digits[three >> 12 & 63];
+		*to++ = size > 1 ? digits[three >> 6 & 63] : '=';
+		*to++ = '=';
+	}
+	*to = '\0';
+	text->length = (size_t)(to - text->buf);
 }
 
 void prompt_samples(struct prompt *p)

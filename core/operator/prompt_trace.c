@@ -93,9 +93,17 @@ static void switch_on_or_off(struct prompt *p)
 	prompt_answer(p, PROMPT_OK, "trace is %s", on ? "on" : "off");
 }
 
+/* Copies some exits. Returns whether these were the last. */
+static bool copied(const struct prompt *p, struct exit_record shown[TRACE_SHOWN], uint32_t *n)
+{
+	if (!p->part)
+		*n = 0;
+	return trace_newest(shown, n);
+}
+
 void prompt_trace(struct prompt *p)
 {
-	/* Copied when the first line is printed, because guests continue between the lines. */
+	/* Copied before the first line is printed, because guests continue between the lines. */
 	static struct exit_record shown[TRACE_SHOWN];
 	static uint32_t n;
 
@@ -103,8 +111,10 @@ void prompt_trace(struct prompt *p)
 		switch_on_or_off(p);
 		return;
 	}
-	if (!p->row)
-		n = trace_newest(shown);
+	if (!p->row && !copied(p, shown, &n)) {
+		prompt_part(p);
+		return;
+	}
 	if (!n) {
 		prompt_answer(p, PROMPT_OK, p->json ? "" : "no exit was noted");
 		return;

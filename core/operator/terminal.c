@@ -21,10 +21,11 @@
 #define INPUT_BURST  32
 #define INPUT_PRINTS 64
 
-/* How often a command prints a line, in a stay in HS of its own. Guests run in between. */
-#define LINES_HZ 10000UL
-/* A line longer than this is printed in a stay of its own. A line of samples is not longer. */
-#define LONG_LINE 288U
+/* How often a command makes or prints a piece of its output, in a stay in HS of its own. Guests run
+ * in between. */
+#define LINES_HZ 20000UL
+/* A line longer than this is printed in another stay than it is made in. */
+#define LONG_LINE 64U
 
 /* When typed bytes wait for a VM with a full UART: how often it is checked, and for how long. */
 #define LOOKS_HZ         1000UL
@@ -63,7 +64,7 @@ static void prompt_go_on(uint64_t now)
 	const char *line = made ? made : prompt_line(&status);
 	bool request = *request_id != '\0';
 
-	made = !made && line && prompt_line_length() > LONG_LINE ? line : NULL;
+	made = !made && line && *line && prompt_line_length() > LONG_LINE ? line : NULL;
 	if (made) {
 		due = now + platform.timebase / LINES_HZ;
 		return;

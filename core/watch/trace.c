@@ -4,7 +4,8 @@
 #include "arch/riscv/hart/csr.h"
 #include "core/watch/trace.h"
 
-#define RING 128U
+#define RING   128U
+#define A_STAY 8U /* entries copied in one stay */
 
 /* Written by its own hart, while the boot hart reads (docs/memory-order.md, "Trace"). It has more
  * entries than are shown, so that few are overwritten meanwhile. */
@@ -150,14 +151,17 @@ static bool newest(unsigned long left[MAX_HARTS], struct exit_record *entry)
 	}
 }
 
-uint32_t trace_newest(struct exit_record exits[TRACE_SHOWN])
+bool trace_newest(struct exit_record exits[TRACE_SHOWN], uint32_t *n)
 {
-	unsigned long left[MAX_HARTS] = {0};
-	uint32_t n = 0;
+	/* Of the answer that is being made. */
+	static unsigned long left[MAX_HARTS];
 
-	for (uint32_t i = 0; i < n_pcpus; i++)
+	for (uint32_t i = 0; i < n_pcpus && !*n; i++)
 		left[i] = atomic_load_explicit(&rings[i].count, memory_order_acquire);
-	while (n < TRACE_SHOWN && newest(left, &exits[n]))
-		n++;
-	return n;
+	for (uint32_t i = 0; i < A_STAY; i++) {
+		if (*n == TRACE_SHOWN || !newest(left, &exits[*n]))
+			return true;
+		++*n;
+	}
+	return false;
 }

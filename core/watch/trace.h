@@ -25,7 +25,8 @@ void trace_switch(const struct vm *vm, bool on);
 /* Stores an exit of a traced vcpu. Home hart. */
 void trace_exit(const struct exit_record *exit);
 
-/* Copies the newest exits of all harts, newest first, and returns their number. Boot hart only. */
-uint32_t trace_newest(struct exit_record exits[TRACE_SHOWN]);
+/* Copies the newest exits of all harts, newest first: the first ones with *n = 0, then more. Adds
+ * their number to *n. Returns whether these were the last. Boot hart only. */
+bool trace_newest(struct exit_record exits[TRACE_SHOWN], uint32_t *n);
 
 #endif

@@ -257,14 +257,13 @@ const char *mmio_device_name(uint32_t device)
 }
 
 /* One of each kind. */
-uint32_t trace_newest(struct exit_record exits[TRACE_SHOWN])
+bool trace_newest(struct exit_record exits[TRACE_SHOWN], uint32_t *n)
 {
 	static const uint64_t causes[] = {CAUSE_ECALL_VS, CAUSE_LOAD_GUEST_PAGE, CAUSE_VIRTUAL_INSN,
 	                                  CAUSE_INTERRUPT | IRQ_STI, 99};
 
-	for (uint32_t i = 0; i < ARRAY_SIZE(causes); i++)
-		exits[i] = (struct exit_record){.vcpu = &vcpus[0][0], .scause = causes[i]};
-	return ARRAY_SIZE(causes);
+	exits[*n] = (struct exit_record){.vcpu = &vcpus[0][0], .scause = causes[*n]};
+	return ++*n == ARRAY_SIZE(causes);
 }
 
 /* Each vcpu has one observer of each number, unless that is odd; it is served a bit later. */

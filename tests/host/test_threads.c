@@ -205,6 +205,15 @@ static void whole_entries(const struct exit_record *entries, uint32_t n)
 	}
 }
 
+static uint32_t newest(struct exit_record entries[TRACE_SHOWN])
+{
+	uint32_t n = 0;
+
+	while (!trace_newest(entries, &n))
+		;
+	return n;
+}
+
 static void entries_are_whole(void **state)
 {
 	static struct exit_record entries[TRACE_SHOWN];
@@ -214,11 +223,11 @@ static void entries_are_whole(void **state)
 	for (unsigned int i = 0; i < 2; i++)
 		pthread_create(&writers[i], NULL, notes, &vcpus[i]);
 	do
-		whole_entries(entries, trace_newest(entries));
-	while (trace_newest(entries) < 2 || entries[0].time < NOTED || entries[1].time < NOTED);
+		whole_entries(entries, newest(entries));
+	while (newest(entries) < 2 || entries[0].time < NOTED || entries[1].time < NOTED);
 	for (unsigned int i = 0; i < 2; i++)
 		pthread_join(writers[i], NULL);
-	assert_int_equal(trace_newest(entries), TRACE_SHOWN);
+	assert_int_equal(newest(entries), TRACE_SHOWN);
 	for (uint32_t i = 0; i < TRACE_SHOWN; i++)
 		assert_int_equal(entries[i].time, NOTED - i / 2);
 }

@@ -19,6 +19,10 @@ ALL_MODES = ["--cpu", "rv64,sscofpmf=on,ssaia=on,ssccfg=on"]
 PARTS = ["PLIC", "RFENCE", "interrupts", "PMU", "DBCN", "UART"]
 
 
+# The longest piece of work here, with what may come before it: a line of `help` that is printed.
+PIECE = 5000
+
+
 def parts_done(result, name):
     """Which parts of storm ended, in order."""
     return [line.split()[1] for line in result.vm(name)
@@ -108,7 +112,7 @@ def test_questions_while_images_are_loaded(tmp_path):
                          meanwhile=threading.Thread(target=ask))
     assert result.status == harness.OK, str(result)
     for name in "ab":
-        assert 0 < stays(result, name)["vcpu 0"] <= harness.at_most(13000)
+        assert 0 < stays(result, name)["vcpu 0"] <= harness.at_most(PIECE)
 
 
 # What is asked of Tally at the same time, for as long as the other lasts.
@@ -116,8 +120,8 @@ ASKERS = 6
 
 
 def test_questions_while_vcpus_end(tmp_path):
-    """A line about a vcpu that has ended is the dearest one: no piece of an answer comes in its
-    stay, nor typed bytes."""
+    """The end of a vcpu, a line about it that is made, and one that is printed are three stays: no
+    piece of an answer comes in one of them, nor typed bytes."""
     over = threading.Event()
 
     def questions():
@@ -147,4 +151,4 @@ def test_questions_while_vcpus_end(tmp_path):
                               meanwhile=threading.Thread(target=ask))
     longest = [harness.exit_counts(line)["longest-stay"] for line in result.own
                if ": exits " in line]
-    assert 0 < max(longest) <= harness.at_most(13000)
+    assert 0 < max(longest) <= harness.at_most(PIECE)

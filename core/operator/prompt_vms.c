@@ -61,10 +61,12 @@ void prompt_vms(struct prompt *p)
 	bool runs = atomic_load(&vm->state) == VM_RUNNING;
 	uint64_t up_ms = runs ? prompt_time(csr_read(CSR_TIME) - vm->life.begun, 1000) : 0;
 
-	if (!p->part) {
-		text_add(&p->out, "{'vm':'%s','state':'%s','uptime_ms':%lu,'vcpus':%u",
-		         vm->config->name, vm_state_name(vm), up_ms, vm->config->n_vcpus);
-		add_harts(p, vm);
+	if (p->part < 2) {
+		if (!p->part)
+			text_add(&p->out, "{'vm':'%s','state':'%s','uptime_ms':%lu,'vcpus':%u",
+			         vm->config->name, vm_state_name(vm), up_ms, vm->config->n_vcpus);
+		else
+			add_harts(p, vm);
 		prompt_part(p);
 		return;
 	}

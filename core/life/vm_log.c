@@ -102,18 +102,15 @@ void vm_failure_text(const char *failure, uint64_t value, const char *unit, char
 
 static void end(struct vm *vm)
 {
-	static const char *const told[] = {
-	    [VM_END_SHUTDOWN] = "ended",
-	    [VM_END_ALL_STOPPED] = "ended: all its vcpus have stopped",
-	    [VM_END_REBOOT] = "asked for a restart",
-	    [VM_END_STOP] = "stopped",
-	    [VM_END_RESTART] = "stopped",
-	    [VM_END_POWER_OFF] = "stopped",
-	};
+	enum vm_end why = vm->end.why;
+	const char *told = why == VM_END_SHUTDOWN      ? "ended"
+	                   : why == VM_END_ALL_STOPPED ? "ended: all its vcpus have stopped"
+	                   : why == VM_END_REBOOT      ? "asked for a restart"
+	                                               : "stopped";
 	char text[VM_FAILURE_BYTES];
 
-	if (vm->end.why != VM_END_FAILED) {
-		line(vm, "vm %s: %s", vm->config->name, told[vm->end.why]);
+	if (why != VM_END_FAILED) {
+		line(vm, "vm %s: %s", vm->config->name, told);
 		return;
 	}
 	vm_failure_text(vm->end.failure, vm->end.value, vm->end.unit, text, sizeof(text));

@@ -77,7 +77,7 @@ $(OUT)/obj/vpmu/%.c.o: TARGET_CFLAGS += -fstack-protector
 # What runs at boot, or from life to life of a VM, is small rather than quick. The
 # compiler keeps this with each function, so it holds beyond LTO. tools/make/footprint shows what it
 # is worth, tools/bench-calls and tools/bench-switch that no guest pays for it.
-COLD := $(filter-out core/host/fdt_walk.c core/host/dt_path.c,\
+COLD := $(filter-out core/host/fdt_walk.c core/host/fdt_index.c core/host/fdt_nodes.c,\
 		$(wildcard $(addsuffix /*.c,core/boot core/debug core/host core/life core/tree))) \
 	core/panic.c $(addprefix core/lib/,event_names.c numbers.c sbi_names.c words.c) \
 	core/console/console_keys.c $(wildcard core/operator/prompt*.c) \
@@ -130,8 +130,10 @@ $(OFFSETS): arch/riscv/hart/asm_offsets.c | setup $(B)/guest/fdt.stamp
 		sed -En 's/^.*->([A-Za-z_][A-Za-z0-9_]*) [$$#]*(-?[0-9]+).*/#define \1 \2/p' \
 		$(OUT)/gen/asm_offsets.s; } > $@
 
-# libfdt, but for what core/host/fdt_walk.c does in its place.
-FDT_OWN := fdt_offset_ptr fdt_next_tag fdt_getprop fdt_getprop_namelen fdt_getprop_by_offset
+# libfdt, but for what core/host/fdt_walk.c and fdt_nodes.c do in its place.
+FDT_OWN := fdt_offset_ptr fdt_next_tag fdt_getprop fdt_getprop_namelen fdt_getprop_by_offset \
+	fdt_check_full fdt_next_node fdt_node_offset_by_phandle \
+	fdt_node_offset_by_compatible fdt_supernode_atdepth_offset
 $(OUT)/obj/libfdt.a: Makefile | setup $(B)/guest/fdt.stamp
 	@mkdir -p $(@D)
 	@echo "  WEAKEN  $@"

@@ -291,7 +291,8 @@ static void find_irqchip(const void *dtb, uint64_t boot_hartid)
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
 		int node = -1;
 
-		while ((node = dt_compatible(dtb, node, known[i].compatible)) >= 0) {
+		while ((node = fdt_node_offset_by_compatible(dtb, node, known[i].compatible)) >=
+		       0) {
 			if (!host_tree_is_disabled(dtb, node) &&
 			    read_irqchip(dtb, node, known[i].kind, boot_hartid))
 				return;

@@ -21,6 +21,8 @@
 #include "core/dispatch/exit.h"
 #include "core/hart/hart_kind.h"
 #include "core/hart/platform.h"
+#include "core/host/fdt_index.h"
+#include "core/host/host_claims.h"
 #include "core/host/host_memory.h"
 #include "core/io/dma.h"
 #include "core/io/external.h"
@@ -102,6 +104,7 @@ static void keep_host_tree(const void *aside)
 	while (room < fdt_totalsize(aside))
 		room *= 2;
 	platform.host_tree = memcpy(page_alloc(room), aside, fdt_totalsize(aside));
+	fdt_index_moved(aside, platform.host_tree);
 }
 
 /* Clears the stacks of the machine's other harts, which follow the image; it has only that of the
@@ -152,6 +155,7 @@ static void make_memory(uint64_t hartid, const void *dtb)
 	if (!is_tree_given() || !guests->n)
 		return;
 	aside = set_host_tree_aside(dtb);
+	fdt_index_moved(dtb, aside);
 	/* Without a copy of the host's tree, VMs would get the memory that it reserves. */
 	if (!aside &&
 	    host_reserved_find(dtb, guests->ranges[0].from,
@@ -185,6 +189,8 @@ static void tell_all_refused(void *unused)
 	                   tell_refused);
 }
 
+#define CLAIMS_SIZE (sizeof(struct host_claims) + HOST_CLAIMS * sizeof(struct host_claim))
+
 static void read_vm_tree(void)
 {
 	struct vm_refusal refusal;
@@ -216,10 +222,14 @@ static void read_vm_tree(void)
 			limits.ad_ignores_gstage |= BIT(i);
 	}
 	tree = page_alloc_array(sizeof(*tree));
+	limits.claims = page_alloc_uncleared(CLAIMS_SIZE);
+	limits.claims->state = HOST_CLAIMS_UNKNOWN;
+	limits.claims->room = HOST_CLAIMS;
 	if (vm_config_parse((const void *)platform.tree_base, platform.tree_size, &limits, tree,
 	                    &refusal)) {
 		require_host_tree();
 		ram_report_use(tree, &limits);
+		page_alloc_trim(limits.claims, CLAIMS_SIZE, 0);
 		page_alloc_trim(tree, sizeof(*tree),
 		                (uint64_t)&tree->vms[tree->n_vms] - (uint64_t)tree);
 		vms = page_alloc_array(tree->n_vms * sizeof(vms[0]));

@@ -12,14 +12,8 @@
  */
 int dt_path(const void *dtb, const char *path, size_t length);
 
-/*
- * Returns the first compatible node behind the node `after` (-1: of the whole tree), or a negative
- * number. Replaces fdt_node_offset_by_compatible(), which reads each node's properties several
- * times; this reads them once.
- */
-int dt_compatible(const void *dtb, int after, const char *compatible);
-
-/* The same for memory nodes (device_type), which are children of the root. */
+/* Returns the first memory node (device_type) behind the node `after` (-1: of the whole tree), or a
+ * negative number. Memory nodes are children of the root. */
 int dt_memory(const void *dtb, int after);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/host/fdt_index.h"
 #include "core/lib/types.h"
 
 #define BLOCK_MAX ((uint32_t)INT_MAX / 2) /* offsets are of type int */
@@ -197,23 +198,20 @@ static const void *value_of(const struct fdt_property *property, uint32_t offset
 	       (last.padded && *length >= 8 && (offset + sizeof(*property)) % 8 ? FDT_TAGSIZE : 0);
 }
 
-/* Returns a value of a node. NULL if there is none; *length is then the error. */
-static const void *find_value(const void *tree, int node, const char *name, uint32_t size,
+/* Returns a value of a node whose properties begin at this offset. NULL if there is none; *length
+ * is then the error. */
+static const void *find_value(const void *tree, int at, const char *name, uint32_t size,
                               int *length)
 {
 	struct names names = names_of(tree);
-	int at = 0;
-	uint32_t tag = node % (int)FDT_TAGSIZE ? FDT_END : fdt_next_tag(tree, node, &at);
 
-	if (tag != FDT_BEGIN_NODE) {
-		*length = -FDT_ERR_BADOFFSET;
-		return NULL;
-	}
+	if (!is_last(tree))
+		read_header(tree);
 	for (;; at = *length) {
 		const struct fdt_property *property;
 		uint32_t offset = (uint32_t)at;
+		uint32_t tag = tag_at(last, tree, at, length);
 
-		tag = fdt_next_tag(tree, at, length);
 		if (tag == FDT_NOP)
 			continue;
 		if (tag != FDT_PROP) {
@@ -232,9 +230,19 @@ static const void *find_value(const void *tree, int node, const char *name, uint
 
 const void *fdt_getprop_namelen(const void *tree, int node, const char *name, int size, int *length)
 {
-	int unused;
+	const struct fdt_node *row = fdt_index_find(tree, node);
+	int unused, at = row ? (int)row->properties : 0;
 
-	return find_value(tree, node, name, (uint32_t)size, length ? length : &unused);
+	length = length ? length : &unused;
+	if (row && !(row->names & fdt_index_bit(name, (uint32_t)size))) {
+		*length = -FDT_ERR_NOTFOUND;
+		return NULL;
+	}
+	if (!row && (node % (int)FDT_TAGSIZE || fdt_next_tag(tree, node, &at) != FDT_BEGIN_NODE)) {
+		*length = -FDT_ERR_BADOFFSET;
+		return NULL;
+	}
+	return find_value(tree, at, name, (uint32_t)size, length);
 }
 
 const void *fdt_getprop(const void *tree, int node, const char *name, int *length)
@@ -280,14 +288,30 @@ static int find_cells(const void *tree, int node, const char *name, int otherwis
 	return (int)fdt32_to_cpu(*cells);
 }
 
+/* A bus is asked for them once for each node below it. */
+static int known_cells(const void *tree, int node, bool size)
+{
+	struct fdt_node *row = fdt_index_find(tree, node);
+	int cells = row ? row->cells[size] : 0;
+
+	if (!cells) {
+		cells = size ? find_cells(tree, node, "#size-cells", 1)
+		             : find_cells(tree, node, "#address-cells", 2);
+		if (row)
+			row->cells[size] = (int8_t)(cells + FDT_NODE_CELLS);
+		return cells;
+	}
+	return cells - FDT_NODE_CELLS;
+}
+
 int fdt_address_cells(const void *tree, int node)
 {
-	int cells = find_cells(tree, node, "#address-cells", 2);
+	int cells = known_cells(tree, node, false);
 
 	return cells ? cells : -FDT_ERR_BADNCELLS;
 }
 
 int fdt_size_cells(const void *tree, int node)
 {
-	return find_cells(tree, node, "#size-cells", 1);
+	return known_cells(tree, node, true);
 }

@@ -65,7 +65,7 @@ const char *host_bridge_find(const void *host, struct host_bridge *bridge)
 
 	*bridge = (struct host_bridge){0};
 	do {
-		node = dt_compatible(host, node, "pci-host-ecam-generic");
+		node = fdt_node_offset_by_compatible(host, node, "pci-host-ecam-generic");
 	} while (node >= 0 && host_tree_is_disabled(host, node));
 	if (node < 0)
 		return "the host's tree has no PCI host bridge (pci-host-ecam-generic)";

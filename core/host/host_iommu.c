@@ -96,7 +96,7 @@ bool host_iommu_find(const void *tree, struct host_iommu *iommu)
 	int node = -1;
 
 	*iommu = (struct host_iommu){0};
-	while ((node = dt_compatible(tree, node, "riscv,iommu")) >= 0) {
+	while ((node = fdt_node_offset_by_compatible(tree, node, "riscv,iommu")) >= 0) {
 		struct host_place place = host_place_of(tree, node);
 
 		if (host_tree_is_disabled(tree, node) || place.node[place.depth] != node ||

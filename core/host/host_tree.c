@@ -18,13 +18,13 @@ uint64_t host_tree_cells(const fdt32_t *cells, int n)
 	return value;
 }
 
-/* Returns a property of whole cells; *n is their number. */
+/* Returns a property of whole cells; *n is their number, and negative if there is no property. */
 static const fdt32_t *get_cells(const void *tree, int node, const char *name, int *n)
 {
 	int size;
 	const fdt32_t *cells = fdt_getprop(tree, node, name, &size);
 
-	*n = cells ? size / 4 : 0;
+	*n = cells ? size / 4 : -1;
 	return cells && size % 4 == 0 ? cells : NULL;
 }
 
@@ -71,10 +71,12 @@ bool host_place_next(struct host_place *place)
 
 struct host_place host_place_of(const void *tree, int node)
 {
-	struct host_place place = host_place_root(tree);
+	struct host_place place = {.tree = tree, .depth = fdt_node_depth(tree, node)};
 
-	while (place.node[place.depth] != node && host_place_next(&place))
-		;
+	if (place.depth < 0 || place.depth >= HOST_TREE_DEPTH)
+		return host_place_root(tree);
+	for (int depth = 1; depth <= place.depth; depth++)
+		place.node[depth] = fdt_supernode_atdepth_offset(tree, node, depth, NULL);
 	return place;
 }
 
@@ -85,7 +87,7 @@ static enum host_reg go_up(const void *tree, int bus, int above, uint64_t *base,
 	int span = fdt_size_cells(tree, bus), row = low + high + span;
 	const fdt32_t *ranges = get_cells(tree, bus, "ranges", &n);
 
-	if (!fdt_getprop(tree, bus, "ranges", NULL))
+	if (n < 0)
 		return HOST_REG_ELSEWHERE;
 	if (high < 1 || high > 2)
 		return HOST_REG_ELSEWHERE;
@@ -128,12 +130,14 @@ enum host_reg host_tree_reg(const struct host_place *place, uint32_t index, uint
 	const void *tree = place->tree;
 	int n, node = place->node[place->depth];
 	int bus = place->depth ? place->node[place->depth - 1] : 0;
-	int address = fdt_address_cells(tree, bus), span = fdt_size_cells(tree, bus);
 	const fdt32_t *reg = get_cells(tree, node, "reg", &n);
-	int row = address + span;
+	int address, span, row;
 
-	if (!place->depth || !fdt_getprop(tree, node, "reg", NULL))
+	if (!place->depth || n < 0)
 		return HOST_REG_NONE;
+	address = fdt_address_cells(tree, bus);
+	span = fdt_size_cells(tree, bus);
+	row = address + span;
 	if (address < 0 || span < 0)
 		return HOST_REG_BROKEN;
 	if (!reg || (row && n % row))
@@ -155,13 +159,16 @@ enum host_reg host_tree_window(const struct host_place *place, uint32_t index, u
 {
 	const void *tree = place->tree;
 	int n, node = place->node[place->depth];
-	int low = fdt_address_cells(tree, node), span = fdt_size_cells(tree, node);
-	int high = place->depth ? fdt_address_cells(tree, place->node[place->depth - 1]) : 0;
 	const fdt32_t *ranges = get_cells(tree, node, "ranges", &n);
-	int row = low + high + span;
+	int low, span, high, row;
 
-	if (low != 3 || span != 2 || high < 1 || high > 2 || !ranges ||
-	    index >= (uint32_t)(n / row))
+	if (!ranges || !place->depth)
+		return HOST_REG_NONE;
+	low = fdt_address_cells(tree, node);
+	span = fdt_size_cells(tree, node);
+	high = fdt_address_cells(tree, place->node[place->depth - 1]);
+	row = low + high + span;
+	if (low != 3 || span != 2 || high < 1 || high > 2 || index >= (uint32_t)(n / row))
 		return HOST_REG_NONE;
 	ranges += (int)index * row + low;
 	*base = host_tree_cells(ranges, high);
@@ -269,7 +276,8 @@ struct host_chip host_tree_chip(const void *tree)
 	for (unsigned int i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		int node = -1;
 
-		while ((node = dt_compatible(tree, node, known[i].compatible)) >= 0) {
+		while ((node = fdt_node_offset_by_compatible(tree, node, known[i].compatible)) >=
+		       0) {
 			if (!host_tree_is_disabled(tree, node) && is_for_s(tree, node) &&
 			    host_tree_u32(tree, node, "#interrupt-cells", known[i].cells) ==
 			        known[i].cells)
@@ -311,6 +319,8 @@ static struct irq_walk irq_walk(const struct host_place *place)
 	if (walk.at)
 		return walk;
 	walk.at = get_cells(tree, node, "interrupts", &walk.left);
+	if (!walk.at)
+		return walk;
 	/* A node without interrupt-parent inherits the one of its parent. */
 	for (int i = place->depth; i >= 0 && !walk.parent; i--)
 		walk.parent = host_tree_u32(tree, place->node[i], "interrupt-parent", 0);
@@ -357,14 +367,18 @@ int host_tree_irq(const struct host_place *place, const struct host_chip *chip, 
 	return result;
 }
 
-/* Whether a row of the node's interrupt-map leads to the source. */
-static bool maps_source(const void *tree, int node, const struct host_chip *chip, uint32_t source)
+/* Calls each() for the sources that the rows of the node's interrupt-map lead to. */
+static bool each_mapped(const void *tree, int node, const struct host_chip *chip,
+                        bool (*each)(uint32_t source, void *arg), void *arg)
 {
-	int n, own = fdt_address_cells(tree, node) +
-	             (int)(host_tree_u32(tree, node, "#interrupt-cells", 1) & 15);
+	int n, own;
 	const fdt32_t *map = get_cells(tree, node, "interrupt-map", &n);
 
-	while (map && own >= 0 && n > own) {
+	if (!map)
+		return false;
+	own = fdt_address_cells(tree, node) +
+	      (int)(host_tree_u32(tree, node, "#interrupt-cells", 1) & 15);
+	while (own >= 0 && n > own) {
 		uint32_t phandle = fdt32_ld(&map[own]);
 		int parent = phandle == chip->phandle ? chip->node
 		                                      : fdt_node_offset_by_phandle(tree, phandle);
@@ -375,7 +389,7 @@ static bool maps_source(const void *tree, int node, const struct host_chip *chip
 		if (row > n)
 			return false;
 		if (phandle == chip->phandle && row > own + 1 + address &&
-		    fdt32_ld(&map[own + 1 + address]) == source)
+		    each(fdt32_ld(&map[own + 1 + address]), arg))
 			return true;
 		map += row;
 		n -= row;
@@ -392,18 +406,29 @@ bool host_tree_has_types(const struct host_place *place, const struct host_chip 
 	       host_tree_says(place->tree, node, "compatible", "riscv,iommu");
 }
 
-bool host_tree_has_source(const struct host_place *place, const struct host_chip *chip,
-                          uint32_t source)
+bool host_tree_each_source(const struct host_place *place, const struct host_chip *chip,
+                           bool (*each)(uint32_t source, void *arg), void *arg)
 {
 	struct irq_walk walk = irq_walk(place);
 	struct host_irq irq, type;
 	int result;
 
 	while ((result = irq_next(place->tree, &walk, chip, &irq))) {
-		if (result > 0 && irq.source == source)
+		if (result > 0 && each(irq.source, arg))
 			return true;
 		if (host_tree_has_types(place, chip))
 			irq_next(place->tree, &walk, chip, &type);
 	}
-	return maps_source(place->tree, place->node[place->depth], chip, source);
+	return each_mapped(place->tree, place->node[place->depth], chip, each, arg);
+}
+
+static bool is_source(uint32_t source, void *wanted)
+{
+	return source == *(const uint32_t *)wanted;
+}
+
+bool host_tree_has_source(const struct host_place *place, const struct host_chip *chip,
+                          uint32_t source)
+{
+	return host_tree_each_source(place, chip, is_source, &source);
 }

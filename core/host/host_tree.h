@@ -105,6 +105,11 @@ int host_tree_irq(const struct host_place *place, const struct host_chip *chip, 
  * controller has one cell. QEMU (10.0) makes such a node for its IOMMU below a PLIC. */
 bool host_tree_has_types(const struct host_place *place, const struct host_chip *chip);
 
+/* Calls each() with the sources of the controller that are interrupts of the node, or in its
+ * interrupt-map, until it returns true. Returns whether it did. */
+bool host_tree_each_source(const struct host_place *place, const struct host_chip *chip,
+                           bool (*each)(uint32_t source, void *arg), void *arg);
+
 /* Whether the source of the controller is an interrupt of the node, or in its interrupt-map. */
 bool host_tree_has_source(const struct host_place *place, const struct host_chip *chip,
                           uint32_t source);

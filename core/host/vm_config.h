@@ -321,6 +321,8 @@ struct vm_guests {
 };
 
 /* Limits of the machine. Functions get harts as indexes in `harts`, or as masks of these. */
+struct host_claims; /* core/host/host_claims.h */
+
 struct vm_limits {
 	struct vm_harts harts;
 	uint64_t ad_ignores_gstage; /* mask of the harts on which no VM may have read-only memory */
@@ -359,6 +361,9 @@ struct vm_limits {
 	/* The host's device tree, which has passed fdt_check_full(). If it is NULL, devices are
 	 * checked for syntax and duplicates only. */
 	const void *host_tree;
+	/* Room for the claims of its nodes. If it is NULL or too small, they are read from the tree
+	 * again for each device. */
+	struct host_claims *claims;
 };
 
 /* One code for each kind of refusal. The values may change; the names do not. */

@@ -31,14 +31,15 @@ static void others_wait(const struct pcpu *pcpu, const struct vcpu *vcpu)
 #define LOOKS 8U
 
 /* Serves interrupts and requests in the time slice of a working vcpu. Returns whether there were
- * any interrupts; a request comes with one. */
+ * any interrupts; a request comes with one, and only they make other vcpus ready. */
 static bool serve_between(struct pcpu *pcpu, const struct vcpu *vcpu)
 {
 	bool pending;
 
 	sched_set_timer(pcpu, NULL);
 	pending = sched_next_stay(pcpu);
-	others_wait(pcpu, vcpu);
+	if (pending)
+		others_wait(pcpu, vcpu);
 	return pending;
 }
 
@@ -47,6 +48,7 @@ void sched_do_life_work(struct pcpu *pcpu, struct vcpu *vcpu)
 	requests_disable(&vcpu->requests);
 	pcpu->last = vcpu->bit;
 	pcpu->slice_end = csr_read(CSR_TIME) + vcpu->slice;
+	others_wait(pcpu, vcpu);
 	/* Between two pieces its window may end, or it may move. */
 	while (pcpu->ready & vcpu->bit && sched_has_life_work(vcpu) && /* WAITS */
 	       csr_read(CSR_TIME) < pcpu->slice_end) {

@@ -6,6 +6,7 @@
 
 #include "core/host/dt_path.h"
 #include "core/host/host_parents.h"
+#include "core/host/host_claims.h"
 #include "core/host/host_tree.h"
 #include "core/tree/vm_aia.h"
 
@@ -109,7 +110,7 @@ static bool is_power_switch(const struct search *s)
 	for (unsigned int i = 0; i < COUNT(switches); i++) {
 		int node = -1;
 
-		while ((node = dt_compatible(s->host, node, switches[i])) >= 0) {
+		while ((node = fdt_node_offset_by_compatible(s->host, node, switches[i])) >= 0) {
 			int size;
 			const fdt32_t *regmap = fdt_getprop(s->host, node, "regmap", &size);
 
@@ -355,13 +356,19 @@ static bool find_irqs(struct search *s, const struct host_place *place)
 	                 "has an interrupt that does not go to the harts' PLIC or APLIC");
 }
 
-bool host_device_find(const struct vm_blob *b, int node, const void *host,
+static bool is_listed(const struct vm_limits *limits)
+{
+	return limits->claims && host_claims_make(limits->host_tree, limits->claims);
+}
+
+bool host_device_find(const struct vm_blob *b, int node, const struct vm_limits *limits,
                       const struct vm_config *vm, struct vm_device *device)
 {
+	const void *host = limits->host_tree;
 	struct search s = {b, node, host, device};
 	struct host_place place;
 
-	if (!host_tree_is_flat(host))
+	if (!is_listed(limits) && !host_tree_is_flat(host))
 		return vm_refuse_numbers(b, VM_REFUSED_DEVICE, node, "host",
 		                         "the host's tree is nested deeper than # nodes",
 		                         HOST_TREE_DEPTH, 0);
@@ -436,15 +443,38 @@ static bool check_apart(const struct vm_blob *b, int node, const struct host_pla
 	return true;
 }
 
-bool host_device_check_unshared(const struct vm_blob *b, int node, const void *host,
+static bool is_claimed(const struct vm_device *device, const struct host_claim *claim)
+{
+	for (uint32_t i = 0; i < device->n_regions; i++) {
+		if (overlap(claim->from, claim->to - claim->from, device->regions[i].base,
+		            device->regions[i].size))
+			return true;
+	}
+	for (uint32_t i = 0; i < device->n_irqs; i++) {
+		if (device->irqs[i].source == claim->source)
+			return true;
+	}
+	return false;
+}
+
+bool host_device_check_unshared(const struct vm_blob *b, int node, const struct vm_limits *limits,
                                 const struct vm_config *vm, const struct vm_device *device)
 {
-	struct host_place place = host_place_root(host);
-	struct host_chip chip = host_tree_chip(host);
+	const struct host_claims *claims = limits->claims;
+	struct host_place place = host_place_root(limits->host_tree);
+	struct host_chip chip = host_tree_chip(limits->host_tree);
+	bool listed = is_listed(limits);
 
-	while (host_place_next(&place)) {
+	while (!listed && host_place_next(&place)) {
 		if (!is_of_vm(vm, place.node[place.depth]) &&
 		    !check_apart(b, node, &place, &chip, device))
+			return false;
+	}
+	for (uint32_t i = 0; listed && i < claims->n; i++) {
+		if (!is_claimed(device, &claims->list[i]) || is_of_vm(vm, claims->list[i].node))
+			continue;
+		place = host_place_of(limits->host_tree, claims->list[i].node);
+		if (!check_apart(b, node, &place, &chip, device))
 			return false;
 	}
 	return true;

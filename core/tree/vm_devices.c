@@ -201,7 +201,7 @@ static bool parse_device(const struct vm_blob *b, int node, const struct vm_limi
 	    !parse_which(b, node, props, tree, device))
 		return false;
 	if (limits->host_tree && !device->pci.given &&
-	    !host_device_find(b, node, limits->host_tree, vm, device))
+	    !host_device_find(b, node, limits, vm, device))
 		return false;
 	return check_doubles(b, node, tree, device, limits->host_tree != NULL);
 }
@@ -313,7 +313,7 @@ static bool check_devices(const struct vm_blob *b, int devices, const struct vm_
 		}
 		if (!limits->host_tree)
 			continue;
-		if (!host_device_check_unshared(b, node, limits->host_tree, vm, device) ||
+		if (!host_device_check_unshared(b, node, limits, vm, device) ||
 		    !number_irqs(b, node, tree, device) ||
 		    !device_node_check(b, node, limits->host_tree, device, &bytes))
 			return false;

@@ -12,13 +12,18 @@
 
 #include "tests/host/chance.h"
 
-#define fdt_offset_ptr        tally_offset_ptr
-#define fdt_next_tag          tally_next_tag
-#define fdt_getprop           tally_getprop
-#define fdt_getprop_namelen   tally_getprop_namelen
-#define fdt_getprop_by_offset tally_getprop_by_offset
-#define fdt_address_cells     tally_address_cells
-#define fdt_size_cells        tally_size_cells
+#define fdt_offset_ptr                tally_offset_ptr
+#define fdt_next_tag                  tally_next_tag
+#define fdt_getprop                   tally_getprop
+#define fdt_getprop_namelen           tally_getprop_namelen
+#define fdt_getprop_by_offset         tally_getprop_by_offset
+#define fdt_address_cells             tally_address_cells
+#define fdt_size_cells                tally_size_cells
+#define fdt_check_full                tally_check_full
+#define fdt_next_node                 tally_next_node
+#define fdt_node_offset_by_phandle    tally_node_offset_by_phandle
+#define fdt_node_offset_by_compatible tally_node_offset_by_compatible
+#define fdt_supernode_atdepth_offset  tally_supernode_atdepth_offset
 const void *tally_offset_ptr(const void *tree, int offset, unsigned int length);
 uint32_t tally_next_tag(const void *tree, int start, int *next);
 const void *tally_getprop(const void *tree, int node, const char *name, int *length);
@@ -27,7 +32,15 @@ const void *tally_getprop_namelen(const void *tree, int node, const char *name, 
 const void *tally_getprop_by_offset(const void *tree, int offset, const char **name, int *length);
 int tally_address_cells(const void *tree, int node);
 int tally_size_cells(const void *tree, int node);
+int tally_check_full(const void *tree, size_t size);
+int tally_next_node(const void *tree, int node, int *depth);
+int tally_node_offset_by_phandle(const void *tree, uint32_t phandle);
+int tally_node_offset_by_compatible(const void *tree, int after, const char *compatible);
+int tally_supernode_atdepth_offset(const void *tree, int node, int depth, int *own);
+#include "core/host/fdt_index.c"
 #include "core/host/fdt_walk.c"
+/* After fdt_walk.c, whose functions it calls. */
+#include "core/host/fdt_nodes.c"
 #undef fdt_offset_ptr
 #undef fdt_next_tag
 #undef fdt_getprop
@@ -35,6 +48,11 @@ int tally_size_cells(const void *tree, int node);
 #undef fdt_getprop_by_offset
 #undef fdt_address_cells
 #undef fdt_size_cells
+#undef fdt_check_full
+#undef fdt_next_node
+#undef fdt_node_offset_by_phandle
+#undef fdt_node_offset_by_compatible
+#undef fdt_supernode_atdepth_offset
 
 #define TREES 20000U
 
@@ -51,7 +69,11 @@ static void build(void)
 	fdt_property_string(tree, "compatible", "board");
 	fdt_property_u32(tree, "cells", 2);
 	fdt_property_u64(tree, "bytes", 8);
+	fdt_property_u32(tree, "linux,phandle", 7);
 	fdt_begin_node(tree, long_name);
+	fdt_property(tree, "compatible", "some\0board", 11);
+	fdt_property_u32(tree, "linux,phandle", 9);
+	fdt_property_u32(tree, "phandle", 5);
 	fdt_property(tree, "empty", NULL, 0);
 	fdt_property(tree, "odd", "odd", 3);
 	fdt_end_node(tree);
@@ -59,6 +81,11 @@ static void build(void)
 	fdt_property_u32(tree, "cells", 3);
 	fdt_property_u32(tree, "#address-cells", 3);
 	fdt_property_u32(tree, "#size-cells", 0);
+	fdt_property(tree, "compatible", "board", 5); /* without a NUL */
+	fdt_property(tree, "phandle", "12", 2);
+	fdt_property_u32(tree, "linux,phandle", 6);
+	fdt_begin_node(tree, "c");
+	fdt_end_node(tree);
 	fdt_end_node(tree);
 	fdt_end_node(tree);
 	assert_int_equal(fdt_finish(tree), 0);
@@ -107,6 +134,80 @@ static void compare_property(int at)
 	assert_true(value || mine < 0);
 }
 
+/* The next node from each offset, at each depth. */
+static void compare_next(int at)
+{
+	for (int depth = -1; depth < 3; depth++) {
+		int mine = depth, theirs = depth;
+
+		assert_int_equal(tally_next_node(tree, at, &mine),
+		                 fdt_next_node(tree, at, &theirs));
+		assert_int_equal(mine, theirs);
+	}
+	assert_int_equal(tally_next_node(tree, at, NULL), fdt_next_node(tree, at, NULL));
+}
+
+/* Callers name a node. */
+static void compare_parents(int at)
+{
+	for (int depth = -1; depth < 4; depth++) {
+		int mine = 9, theirs = 9;
+
+		assert_int_equal(tally_supernode_atdepth_offset(tree, at, depth, &mine),
+		                 fdt_supernode_atdepth_offset(tree, at, depth, &theirs));
+		assert_int_equal(mine, theirs);
+	}
+}
+
+static void compare_nodes(void)
+{
+	static const char *const kinds[] = {"board", "some", "boar", "none"};
+	static const uint32_t phandles[] = {0, 5, 6, 7, 8, 9, UINT32_MAX};
+
+	for (uint32_t i = 0; i < sizeof(phandles) / sizeof(*phandles); i++)
+		assert_int_equal(tally_node_offset_by_phandle(tree, phandles[i]),
+		                 fdt_node_offset_by_phandle(tree, phandles[i]));
+	for (int at = fdt_next_node(tree, -1, NULL); at >= 0; at = fdt_next_node(tree, at, NULL))
+		compare_parents(at);
+	for (int at = -1; at < (int)fdt_size_dt_struct(tree); at++) {
+		for (uint32_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+			assert_int_equal(tally_node_offset_by_compatible(tree, at, kinds[i]),
+			                 fdt_node_offset_by_compatible(tree, at, kinds[i]));
+	}
+}
+
+static void forget_tables(void)
+{
+	memset(indexes, 0, sizeof(indexes));
+}
+
+static bool has_root_name(void)
+{
+	int at = 0, next;
+
+	while (fdt_next_tag(tree, at, &next) != FDT_BEGIN_NODE)
+		at = next;
+	return *fdt_get_name(tree, at, NULL);
+}
+
+/* Boot walks only through trees that fdt_check_full() has passed, and these have a table. Returns
+ * whether the tree has. */
+static bool make_table(void)
+{
+	int error = fdt_check_full(tree, sizeof(tree));
+	int mine;
+
+	forget_tables();
+	mine = tally_check_full(tree, sizeof(tree));
+	/* Versions of libfdt before 1.7 let the root have a name. */
+	if (error != mine && mine == -FDT_ERR_BADSTRUCTURE && has_root_name())
+		error = mine;
+	assert_int_equal(mine, error);
+	/* The root may follow other tags; such a tree is read as without a table. */
+	assert_true(!fdt_index_find(tree, 0) || !error);
+	return fdt_index_find(tree, 0);
+}
+
 /* Returns how many tags there are. */
 static uint32_t compare(void)
 {
@@ -127,8 +228,13 @@ static uint32_t compare(void)
 		assert_int_equal(mine, theirs);
 		tags += tag != FDT_END;
 	}
-	for (int at = -8; at < (int)sizeof(tree) / 2 && !huge; at += at < 8 ? 1 : 4)
-		compare_values(at), compare_property(at);
+	forget_tables();
+	do {
+		for (int at = -8; at < (int)sizeof(tree) / 2 && !huge; at += at < 8 ? 1 : 4)
+			compare_values(at), compare_property(at), compare_next(at);
+		if (!huge && fdt_check_full(tree, sizeof(tree)) == 0)
+			compare_nodes();
+	} while (!huge && !fdt_index_find(tree, 0) && make_table());
 	for (int at = -2; at < (int)sizeof(tree); at++) {
 		for (uint32_t length = 0; length < 3; length++)
 			assert_ptr_equal(tally_offset_ptr(tree, at, length),
@@ -144,6 +250,7 @@ static void whole(void **state)
 	(void)state;
 	build();
 	assert_true(compare() >= 12);
+	assert_true(fdt_index_find(tree, 0));
 }
 
 static void cut(void **state)

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/host/host_claims.h"
+
+#include "core/host/host_tree.h"
+
+#define PAGE 4096U
+
+/* The claims that are being listed. */
+struct making {
+	struct host_claims *claims;
+	int node;
+};
+
+/* Returns whether there is no room. */
+static bool add(struct making *m, struct host_claim claim)
+{
+	if (m->claims->n == m->claims->room)
+		return true;
+	claim.node = m->node;
+	m->claims->list[m->claims->n++] = claim;
+	return false;
+}
+
+static bool add_source(uint32_t source, void *making)
+{
+	return add(making, (struct host_claim){.source = source});
+}
+
+/* Adds registers, or windows. Returns whether there is no room. */
+static bool add_pages(struct making *m, const struct host_place *place,
+                      enum host_reg (*find)(const struct host_place *, uint32_t, uint64_t *,
+                                            uint64_t *))
+{
+	uint64_t base = 0, size = 0;
+	enum host_reg found = HOST_REG_OK;
+
+	for (uint32_t i = 0; found == HOST_REG_OK || found == HOST_REG_ELSEWHERE; i++) {
+		found = find(place, i, &base, &size);
+		if (found == HOST_REG_OK && size &&
+		    add(m, (struct host_claim){.from = base - base % PAGE, .to = base + size}))
+			return true;
+	}
+	return false;
+}
+
+static bool is_listed(const void *tree, struct host_claims *claims)
+{
+	struct host_chip chip = host_tree_chip(tree);
+	struct host_place place = host_place_root(tree);
+	struct making m = {claims, 0};
+
+	if (!host_tree_is_flat(tree))
+		return false;
+	while (host_place_next(&place)) {
+		m.node = place.node[place.depth];
+		if (add_pages(&m, &place, host_tree_reg) ||
+		    add_pages(&m, &place, host_tree_window) ||
+		    host_tree_each_source(&place, &chip, add_source, &m))
+			return false;
+	}
+	return true;
+}
+
+bool host_claims_make(const void *tree, struct host_claims *claims)
+{
+	if (claims->state == HOST_CLAIMS_UNKNOWN) {
+		claims->n = 0;
+		claims->state = is_listed(tree, claims) ? HOST_CLAIMS_LISTED : HOST_CLAIMS_TOO_MANY;
+	}
+	return claims->state == HOST_CLAIMS_LISTED;
+}

@@ -13,6 +13,8 @@
 #include "core/dispatch/serve_requests.h"
 #include "core/vcpu/vcpu_requests.h"
 #include "core/dispatch/virtual_insn.h"
+#include "core/hart/platform.h"
+#include "core/log.h"
 #include "core/panic.h"
 #include "core/sched/sched.h"
 #include "core/vcpu/guest_file.h"
@@ -38,6 +40,7 @@ static struct vm_config vm_config;
 /* The whole stack, because the hart's pending word is at its other end. */
 static union hart_stack home;
 struct quirks quirks; /* none */
+struct platform platform = {.timebase = 1000};
 
 static uint64_t now; /* in instructions */
 static uint64_t raises_seen, refusals_seen;
@@ -107,6 +110,12 @@ uint64_t hart_run(bool user, uint64_t insns)
 }
 
 /* Its slices follow at once. */
+/* Told only of a hart that does not answer. */
+void log_line(const char *format, ...)
+{
+	fail_msg("%s", format);
+}
+
 void long_call_begin(struct vcpu *self, const struct long_call *call)
 {
 	self->call = *call;

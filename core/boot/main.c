@@ -230,6 +230,7 @@ static void read_vm_tree(void)
 		require_host_tree();
 		ram_report_use(tree, &limits);
 		page_alloc_trim(limits.claims, CLAIMS_SIZE, 0);
+		limits.claims = NULL;
 		page_alloc_trim(tree, sizeof(*tree),
 		                (uint64_t)&tree->vms[tree->n_vms] - (uint64_t)tree);
 		vms = page_alloc_array(tree->n_vms * sizeof(vms[0]));

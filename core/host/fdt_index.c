@@ -83,7 +83,7 @@ struct fdt_node *fdt_index_find(const void *tree, int node)
 	uint16_t *answer = answer_of((uint32_t)node);
 	struct fdt_node *row = &nodes[*answer];
 
-	if (!index || node < 0)
+	if (!tree || !index || node < 0)
 		return NULL;
 	if (row->at == (uint32_t)node && *answer >= index->from && *answer < index->to)
 		return row;
@@ -117,9 +117,11 @@ struct fdt_index *fdt_index_begin(const void *tree)
 
 	if (!index)
 		index = index_of(NULL);
-	if (!index || (index == &indexes[0] && indexes[1].tree))
+	if (!index)
 		return NULL;
 	index->tree = NULL;
+	if (index == &indexes[0] && indexes[1].tree)
+		return NULL;
 	index->from = index->to = index == &indexes[0] ? 0 : indexes[0].to;
 	return index;
 }
@@ -128,11 +130,12 @@ struct fdt_node *fdt_index_add(struct fdt_index *index, int at, int properties, 
 {
 	struct fdt_node *node = &nodes[index->to];
 
-	if (index->to == FDT_INDEX_NODES)
+	if (index->to == FDT_INDEX_NODES || properties - at > UINT16_MAX || depth > UINT16_MAX)
 		return NULL;
 	index->to++;
-	*node = (struct fdt_node){
-	    .at = (uint32_t)at, .properties = (uint32_t)properties, .depth = depth};
+	*node = (struct fdt_node){.at = (uint32_t)at,
+	                          .properties = (uint16_t)(properties - at),
+	                          .depth = (uint16_t)depth};
 	return node;
 }
 

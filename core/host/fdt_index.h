@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A table of the nodes of a device tree, so that a walk of all nodes reads a few words of each
- * instead of all its properties. fdt_check_full() makes it; this file and fdt_walk.c, which replace
- * functions of libfdt, read it. A tree that does not fit in the table, or that has none, is read as
- * libfdt does. Used at boot only, by one hart. A tree must not change while it has a table.
+ * instead of all its properties. fdt_check_full() makes it; fdt_nodes.c and fdt_walk.c, which
+ * replace functions of libfdt, read it. A tree that does not fit in the table, or that has none, is
+ * read as libfdt does. Used at boot only, by one hart. A tree must not change while it has a table.
  */
 #ifndef CORE_HOST_FDT_INDEX_H
 #define CORE_HOST_FDT_INDEX_H
@@ -12,15 +12,15 @@
 #include <stdint.h>
 
 /* All trees together. */
-#define FDT_INDEX_NODES 1536U
+#define FDT_INDEX_NODES 1024U
 
 #define FDT_NODE_CELLS 32 /* more than the number of any error of libfdt */
 
 struct fdt_node {
 	uint32_t at;         /* of the node in the structure block, as libfdt counts */
-	uint32_t properties; /* behind its name */
 	uint32_t phandle;    /* 0 if it has none */
-	uint32_t depth;      /* of the root: 0 */
+	uint16_t properties; /* how far they are behind `at` */
+	uint16_t depth;      /* of the root: 0 */
 	int8_t cells[2];     /* #address-cells and #size-cells, or an error, and FDT_NODE_CELLS; 0
 	                      * until somebody asks */
 	uint64_t names;      /* fdt_index_bit() of each of its properties */

@@ -184,7 +184,9 @@ int fdt_node_offset_by_compatible(const void *tree, int after, const char *compa
 	const struct fdt_node *end = row ? fdt_index_end(tree) : NULL;
 	int node = after;
 
-	for (row += row && after >= 0; row < end; row++) {
+	if (row && after >= 0)
+		row++;
+	for (; row < end; row++) {
 		if (row->kinds & bit && is_compatible(tree, (int)row->at, compatible))
 			return (int)row->at;
 	}

@@ -231,7 +231,7 @@ static const void *find_value(const void *tree, int at, const char *name, uint32
 const void *fdt_getprop_namelen(const void *tree, int node, const char *name, int size, int *length)
 {
 	const struct fdt_node *row = fdt_index_find(tree, node);
-	int unused, at = row ? (int)row->properties : 0;
+	int unused = 0, at = row ? node + row->properties : 0;
 
 	length = length ? length : &unused;
 	if (row && !(row->names & fdt_index_bit(name, (uint32_t)size))) {

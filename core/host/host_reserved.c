@@ -2,9 +2,9 @@
 /*
  * Devicetree Specification 0.4, 3.5. A child without reg requests memory anywhere, which concerns
  * operating systems only. The blob's memory reservation block is ignored: boot loaders list there
- * the VM tree and the host's tree, which Tally has moved. Addresses are the machine's: the node's
- * `ranges`, which has to be there and empty, is ignored, because a tree without it reserves memory
- * all the same.
+ * the VM tree, whose place /chosen has, and the host's tree, which Tally has copied. Addresses are
+ * the machine's: the node's `ranges`, which has to be there and empty, is ignored, because a tree
+ * without it reserves memory all the same.
  */
 #include "core/host/host_reserved.h"
 

@@ -320,9 +320,9 @@ struct vm_guests {
 	struct vm_range tree; /* the steps that have a byte of the VM tree */
 };
 
-/* Limits of the machine. Functions get harts as indexes in `harts`, or as masks of these. */
 struct host_claims; /* core/host/host_claims.h */
 
+/* Limits of the machine. Functions get harts as indexes in `harts`, or as masks of these. */
 struct vm_limits {
 	struct vm_harts harts;
 	uint64_t ad_ignores_gstage; /* mask of the harts on which no VM may have read-only memory */

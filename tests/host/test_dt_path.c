@@ -101,27 +101,6 @@ static void nowhere(void **state)
 		assert_true(dt_path(dt, none[i], strlen(none[i])) < 0);
 }
 
-/* From each node on, and from before the first. */
-static void compatible(void **state)
-{
-	static const char *const texts[] = {"board", "any", "ns16550", "uart", "uar", "no"};
-	uint32_t n = 0;
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		int node = -1;
-
-		do {
-			int found = fdt_node_offset_by_compatible(dt, node, texts[i]);
-
-			assert_int_equal(fdt_node_offset_by_compatible(dt, node, texts[i]), found);
-			n += found >= 0;
-			node = fdt_next_node(dt, node, NULL);
-		} while (node >= 0);
-	}
-	assert_int_equal(n, 10);
-}
-
 /* Not those that are deeper. */
 static void memory(void **state)
 {
@@ -134,20 +113,6 @@ static void memory(void **state)
 	assert_int_equal(dt_memory(dt, node), -FDT_ERR_NOTFOUND);
 }
 
-/* A name of a property that goes on behind the names is none. */
-static void cut_names(void **state)
-{
-	uint32_t names = fdt_size_dt_strings(dt);
-
-	(void)state;
-	for (uint32_t left = 0; left < names; left++) {
-		fdt_set_size_dt_strings(dt, left);
-		assert_int_equal(fdt_node_offset_by_compatible(dt, -1, "uart"),
-		                 fdt_node_offset_by_compatible(dt, -1, "uart"));
-	}
-	fdt_set_size_dt_strings(dt, names);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,9 +120,7 @@ int main(void)
 	    cmocka_unit_test(aliases),
 	    cmocka_unit_test(part_of_the_text),
 	    cmocka_unit_test(nowhere),
-	    cmocka_unit_test(compatible),
 	    cmocka_unit_test(memory),
-	    cmocka_unit_test(cut_names),
 	};
 
 	return cmocka_run_group_tests(tests, build, NULL);

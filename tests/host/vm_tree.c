@@ -11,6 +11,7 @@
 #include <libfdt.h>
 
 #include "core/host/host_reserved.h"
+#include "core/host/host_claims.h"
 #include "core/tree/parse.h"
 #include "core/tree/vm_memory.h"
 #include "core/tree/vm_refusals.h"
@@ -49,6 +50,39 @@ void tree_at_the_end(const struct vm_ram *ram, uint64_t tree_size, struct vm_gue
 
 const void *test_host;
 
+/* With a list of the claims of the host's nodes, or with too little room for it, the parser says
+ * the same as without. */
+static void parse_with_claims(const struct vm_limits *machine, const void *tree,
+                              const struct vm_tree *expected, bool good,
+                              const struct vm_refusal *expected_why)
+{
+	static const uint32_t rooms[] = {HOST_CLAIMS, 1, 0};
+	static union {
+		struct host_claims claims;
+		uint8_t bytes[sizeof(struct host_claims) + HOST_CLAIMS * sizeof(struct host_claim)];
+	} u;
+	static struct vm_tree out;
+	struct vm_limits limits = *machine;
+	struct vm_refusal why = {0};
+
+	limits.claims = &u.claims;
+	for (uint32_t i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++) {
+		u.claims.state = HOST_CLAIMS_UNKNOWN;
+		u.claims.room = rooms[i];
+		assert_int_equal(vm_config_parse(tree, fdt_totalsize(tree), &limits, &out, &why),
+		                 good);
+		if (!good) {
+			assert_int_equal(why.code, expected_why->code);
+			assert_string_equal(why.node, expected_why->node);
+			assert_string_equal(why.reason, expected_why->reason);
+			continue;
+		}
+		for (uint32_t n = 0; n < out.n_vms; n++)
+			assert_memory_equal(out.vms[n].devices, expected->vms[n].devices,
+			                    out.vms[n].n_devices * sizeof(out.vms[n].devices[0]));
+	}
+}
+
 static bool parse(const struct vm_limits *machine, const void *tree, struct vm_tree *out,
                   struct vm_refusal *why)
 {
@@ -58,6 +92,8 @@ static bool parse(const struct vm_limits *machine, const void *tree, struct vm_t
 	limits.host_tree = test_host;
 	good = vm_config_parse(tree, fdt_totalsize(tree), &limits, out, why);
 	check_promises(good, &limits, out, why, tree, fdt_totalsize(tree));
+	if (test_host)
+		parse_with_claims(&limits, tree, out, good, why);
 	return good;
 }
 

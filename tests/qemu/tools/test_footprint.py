@@ -41,8 +41,8 @@ def test_the_image_is_small(folders):
     assert 20 * KIB < folders["rodata"]["all"] < 47 * KIB
     assert folders["data"]["all"] < 1 * KIB
     # What alignment leaves out depends on where text ends. Aligned the most are the stacks. 3 KiB
-    # are the table of 64 harts that the host's tree may have.
-    assert 32 * KIB < folders["bss"]["all"] - folders["bss"]["padding"] <= 108 * KIB
+    # are the table of 64 harts that the host's tree may have, 36 the table of the trees' nodes.
+    assert 32 * KIB < folders["bss"]["all"] - folders["bss"]["padding"] <= 144 * KIB
     assert folders["bss"]["padding"] < 32 * KIB
 
 

@@ -126,10 +126,9 @@ const char *host_memory_misplaced(const void *tree, const struct vm_ram *ram,
 
 	if (blob->from < guests->kept.to && guests->kept.from < blob->to)
 		return "puts the VM tree into Tally's 32 MiB";
-	/* RAM below Tally that is in no bank may be the firmware's. */
-	if (!bank && blob->from < guests->kept.from)
+	if (!bank)
 		return HOST_MEMORY_UNUSED;
-	if (bank && blob->to > bank->to)
+	if (blob->to > bank->to)
 		return "puts the VM tree behind the end of RAM";
 	if (host_reserved_find(tree, blob->from, blob->to - blob->from, &found))
 		return "puts the VM tree into reserved memory";

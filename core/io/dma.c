@@ -112,6 +112,7 @@ static bool step(struct vm *vm, bool attaches)
 	             : iommu_detach(&dma.iommu, dma.functions[*next].id, domain, work)) {
 		(*next)++;
 		*work = (struct iommu_work){0};
+		vm->life.waiting = false;
 	}
 	return false;
 }

@@ -47,7 +47,7 @@ void dma_listen(void);
  * true when that is done. Lead hart only. */
 bool dma_attach(struct vm *vm);
 
-/* The life `life.number` begins: the VM's functions reach its memory. */
+/* The life `life.number` begins: faults of the VM's functions are of this life from here on. */
 void dma_begin(struct vm *vm);
 
 /* A life is over, and no function begins an access any more: logs its remaining faults. Returns

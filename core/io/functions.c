@@ -125,6 +125,7 @@ bool function_reset(const struct vm_device *device)
 		pci_set_up(&f->pci, resting_command(f));
 		f->set_up = true;
 	}
+	f->vm->life.waiting = false;
 	return pci_clear_msix(&f->pci, &f->msix_cleared);
 }
 

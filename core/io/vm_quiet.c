@@ -51,8 +51,8 @@ static bool reset(const struct vm_device *device)
 	return false;
 }
 
-/* Called after a step without success. The wait begins with the first such step: before it the hart
- * may have run other vcpus for long. */
+/* Called after a step that was not the last. The wait begins with the first one without an effect:
+ * before it the hart may have run other vcpus for long. */
 static bool waited_enough(struct vm *vm)
 {
 	uint64_t now = csr_read(CSR_TIME);

@@ -178,9 +178,11 @@ bool vm_log_piece(struct vm *vm)
 		return true;
 	}
 	/* Faults of its devices are logged before its end. */
-	if (life->step > vm->config->n_vcpus && life->fault_stays++ < MAX_FAULT_STAYS &&
-	    dma_log_remaining(vm))
-		return true;
+	if (life->step > vm->config->n_vcpus && life->fault_stays++ < MAX_FAULT_STAYS) {
+		if (dma_log_remaining(vm))
+			return true;
+		life->fault_stays = MAX_FAULT_STAYS;
+	}
 	while (make(vm, life->step)) {
 		life->step++;
 		if (*life->line != '\0')

@@ -21,7 +21,7 @@ void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending);
 void heart_watch(struct vm *vm);
 void heart_ignore(struct vm *vm);
 
-/* Does one step between two lives, of at most some 10,000 instructions. Returns false if there is
+/* Does one step between two lives, of at most some 3,500 instructions. Returns false if there is
  * nothing left to do. Lead hart only. */
 bool vm_life_work(struct vm *vm);
 

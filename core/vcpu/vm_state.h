@@ -60,7 +60,7 @@ struct vm_life {
 	uint32_t device;
 	bool detached;
 	bool drained;
-	bool waiting; /* the last step had no effect, since `since` */
+	bool waiting; /* no step had an effect since `since`; one with an effect clears it */
 	uint64_t since;
 	const struct vm_device *busy_device;
 	bool never_quiet; /* an interrupt or the IOMMU never comes to rest, for whichever device */

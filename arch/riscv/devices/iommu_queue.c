@@ -85,6 +85,7 @@ static void restart_step(struct iommu *iommu)
 		}
 		io_write32(iommu->base + IOMMU_CQT, 0);
 		io_write32(iommu->base + IOMMU_CQCSR, QCSR_ON_REQUEST);
+		iommu_start_timeout(iommu);
 		iommu->queue = IOMMU_TURNS_ON;
 	} else if (iommu->queue == IOMMU_TURNS_ON && on == QCSR_ON) {
 		iommu->tail = 0;

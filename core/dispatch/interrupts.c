@@ -19,8 +19,10 @@ static void external_poll(void)
 	uint64_t now = csr_read(CSR_TIME);
 
 	/* First, because other harts do it at the same time. */
-	if (at[EXTERNAL_OBSERVE] <= now)
+	if (at[EXTERNAL_OBSERVE] <= now && pcpu_may_begin(pcpu)) {
+		pcpu->stay_work |= STAY_WORK_DONE;
 		observe_poll();
+	}
 	/* A stay serves only one of the two. */
 	if (at[EXTERNAL_CONSOLE] <= now || at[EXTERNAL_DMA] <= now)
 		external_work(pcpu, at[EXTERNAL_CONSOLE] <= now);

@@ -92,6 +92,12 @@ static void add_causes(struct prompt *p, const uint64_t *n)
 	         n[EXIT_CSR], n[EXIT_WFI], n[EXIT_OTHER]);
 }
 
+/* The exits of the line, its instructions and its time are of the moment of its first part. */
+static struct {
+	uint64_t exits[VCPU_EXITS], insns[VCPU_KINDS];
+	uint64_t now, all_insns, longest_stay;
+} seen;
+
 static void add_budget(struct prompt *p, const struct vcpu *vcpu)
 {
 	text_add(&p->out,
@@ -100,20 +106,16 @@ static void add_budget(struct prompt *p, const struct vcpu *vcpu)
 	         vcpu->vm->config->budget.event_idx, vcpu->budget.count,
 	         vcpu->vm->config->budget.period_us, vcpu->budget.periods_spent,
 	         vcpu->budget.max_excess,
-	         prompt_time(vcpu_budget_throttled(vcpu, csr_read(CSR_TIME)), US_PER_S));
+	         prompt_time(vcpu_budget_throttled(vcpu, seen.now), US_PER_S));
 }
-
-/* The counts of the line, all of the moment of its first part. */
-static struct {
-	uint64_t exits[VCPU_EXITS], insns[VCPU_KINDS];
-	uint64_t all_insns, longest_stay;
-} seen;
 
 static void see(const struct vcpu *vcpu)
 {
 	memcpy(seen.exits, vcpu->ctx.exits, sizeof(seen.exits));
 	memcpy(seen.insns, vcpu->ctx.hs_insns, sizeof(seen.insns));
-	seen.all_insns = vcpu_hs_insns(vcpu);
+	seen.all_insns = 0;
+	for (uint32_t i = 0; i < VCPU_KINDS; i++)
+		seen.all_insns += seen.insns[i];
 	seen.longest_stay = vcpu_longest_stay(vcpu);
 }
 
@@ -122,6 +124,7 @@ static void add_times(struct prompt *p, const struct vcpu *vcpu)
 	uint64_t now, cpu_ticks = vcpu_cpu_time(&vcpu->stats, &now);
 
 	prompt_vcpu_names(p, vcpu);
+	seen.now = now;
 	text_add(&p->out, ",'time_us':%lu,'cpu_us':%lu,'steal_us':%lu,", prompt_time(now, US_PER_S),
 	         prompt_time(cpu_ticks, US_PER_S), prompt_time(steal_ticks(vcpu, now), US_PER_S));
 }

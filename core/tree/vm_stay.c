@@ -5,8 +5,8 @@
  * Instructions, measured under QEMU's -icount, and rounded up. In brackets: the test, and the
  * highest value that it has measured.
  *
- * PIECE: the longest piece of work: a line about a vcpu that ended (test_longest_stay: 11,910, and
- *   it asserts this figure).
+ * PIECE: the longest piece of work: a line of an answer, which the UART takes at once (7,533), with
+ *   as much again for lines with more numbers.
  * WAKE: a sleeping vcpu whose timer has expired (test_late_windows: 190).
  * TURN: exit, look and the change to a window, without vcpus (690).
  * LEAVE, COME: each vcpu that the change takes off the hart or makes ready (6,304 for 58; 10,664

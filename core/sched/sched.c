@@ -40,7 +40,7 @@ bool sched_next_stay(struct pcpu *pcpu)
 		pending = pcpu_pending_interrupts(pcpu);
 		came |= pending;
 		pcpu_interrupts(pcpu, pending);
-		sched_check_notified(pcpu);
+		came |= sched_check_notified(pcpu);
 	}
 	return came;
 }

@@ -56,18 +56,22 @@ void sched_account_rest_to(struct vcpu *vcpu);
 /* Called when an IPI has interrupted the resident vcpu. Accounts the stay to the IPI's vcpu. */
 void sched_handle_ipi(void);
 
-/* Serves the requests of the vcpus of this hart that were notified. Must not be called in the
- * middle of an exit, because the resident vcpu may be off or on another hart afterwards. */
+/* Serves the requests of the vcpus of this hart that were notified. Returns whether there were any.
+ * Must not be called in the middle of an exit, because the resident vcpu may be off or on another
+ * hart afterwards. */
 void sched_serve_notified(void);
-static inline void sched_check_notified(struct pcpu *pcpu)
+static inline bool sched_check_notified(struct pcpu *pcpu)
 {
-	if (atomic_load_explicit(&pcpu->notified, memory_order_relaxed))
-		sched_serve_notified();
+	if (!atomic_load_explicit(&pcpu->notified, memory_order_relaxed))
+		return false;
+	sched_serve_notified();
+	return true;
 }
 
 /* Ends the current stay and begins another one, without a guest in between, as if interrupts had
- * been taken. Returns whether there were any; a request comes with an interrupt. The caller sets
- * the timer if it may be later than the next event. */
+ * been taken. Returns whether there were any, or requests: the interrupt of a request that came
+ * late is acknowledged with the request, and not seen. The caller sets the timer if it may be later
+ * than the next event. */
 bool sched_next_stay(struct pcpu *pcpu);
 
 /* Keeps the hart asleep for this many ticks of host time, even if vcpus are ready. For tests that

@@ -31,15 +31,14 @@ static void others_wait(const struct pcpu *pcpu, const struct vcpu *vcpu)
 #define LOOKS 8U
 
 /* Serves interrupts and requests in the time slice of a working vcpu. Returns whether there were
- * any interrupts. Steal time begins for the vcpus that became ready: by an interrupt, or by a
- * request whose interrupt came too late to be seen and was acknowledged with the request. */
+ * any: only they make other vcpus ready, whose steal time begins then. */
 static bool serve_between(struct pcpu *pcpu, const struct vcpu *vcpu)
 {
 	bool pending;
 
 	sched_set_timer(pcpu, NULL);
 	pending = sched_next_stay(pcpu);
-	if (pending || pcpu->steal_at_load)
+	if (pending)
 		others_wait(pcpu, vcpu);
 	return pending;
 }

@@ -126,9 +126,10 @@ const char *host_memory_misplaced(const void *tree, const struct vm_ram *ram,
 
 	if (blob->from < guests->kept.to && guests->kept.from < blob->to)
 		return "puts the VM tree into Tally's 32 MiB";
-	if (!bank)
+	/* RAM below Tally that is in no bank may be the firmware's. */
+	if (!bank && blob->from < guests->kept.from)
 		return HOST_MEMORY_UNUSED;
-	if (blob->to > bank->to)
+	if (bank && blob->to > bank->to)
 		return "puts the VM tree behind the end of RAM";
 	if (host_reserved_find(tree, blob->from, blob->to - blob->from, &found))
 		return "puts the VM tree into reserved memory";

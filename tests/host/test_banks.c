@@ -25,7 +25,7 @@
 #include "core/tree/vm_memory.h"
 #include "tests/host/vm_tree.h"
 
-#define MACHINES 18000
+#define MACHINES 12000
 
 /* The machine's addresses from `base` on, in units. */
 #define UNIT  UINT64_C(0x80000)
@@ -159,11 +159,13 @@ static bool make_limits(struct vm_limits *limits, uint64_t tree_size)
 	assert_true(limits->guests.kept.to - limits->guests.kept.from == VM_RESERVED_MEMORY);
 	assert_true(limits->guests.tree.from <= blob.from && limits->guests.tree.to >= blob.to);
 	take(limits->guests.kept.from, limits->guests.kept.to, 't');
+	/* It may be in memory that the host's tree does not name. */
 	for (uint64_t i = blob.from / UNIT * UNIT; i < blob.to; i += UNIT) {
 		uint64_t unit = (i - base) / UNIT;
 
-		assert_true(unit < UNITS && in_ram[unit] && !in_kept[unit]);
-		take(i, i + 1, 'v');
+		assert_false(unit < UNITS && in_kept[unit]);
+		if (unit < UNITS && in_ram[unit])
+			take(i, i + 1, 'v');
 	}
 	return true;
 }

@@ -34,7 +34,7 @@ def run(folder, text, **arguments):
     plain.make("build/guests/bare.bin")
     file = folder / "first.dts"
     file.write_text(text, encoding="utf-8")
-    return harness.run(file, options=["--include", harness.BUILD / "guests",
+    return harness.run(file, options=["--memory", "2G", "--include", harness.BUILD / "guests",
                                       *arguments.pop("options", ())], **arguments)
 
 

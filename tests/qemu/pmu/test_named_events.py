@@ -68,11 +68,11 @@ def test_what_is_shown(tree_file):
         "  events    0x101 to 0x18e of 0x4010040100: counters 11 to 18",
         "  events    0x201 to 0x27d of 0x8020080200: counters 19 to 26",
         "  events    0x301 to 0x319 of 0xc0300c0300: counters 27 to 31"]
-    assert lines[-3:-1] == ["  events    0x1", "  raw       0x0, where 0xffffffffffffff00 are 1"]
+    assert lines[-4:-2] == ["  events    0x1", "  raw       0x0, where 0xffffffffffffff00 are 1"]
     lines = check(tree_file(with_events('"u74:memory"'))).stdout.splitlines()
     assert lines[0] == ("core        u74: selectors of a bit for each event; "
                         "12 general and cache events")
-    assert lines[-3:-1] == ["  events    raw ones alone",
+    assert lines[-4:-2] == ["  events    raw ones alone",
                             "  raw       0x2, where 0xff000000000000ff are 1"]
 
 

@@ -169,17 +169,16 @@ def test_turns_are_shared_with_who_never_sleeps(tmp_path, beside):
     assert beta.spent < SPENT
 
 
-def test_ends_and_restarts(tmp_path, beside):
+def test_ends_and_restarts(tmp_path):
     """A VM that starts its vcpu on hart 1 and resets, again and again, pays with that vcpu's turns.
     """
     beta = Beta(tmp_path, "kind=flood what=ipi peer=wakes sends=50 type=1", until="beta: ended",
                 status=harness.INTERRUPTED)
-    # That it happened at all. How often is a matter of how QEMU shares time among the harts; what
-    # is claimed is that beta pays for none of them.
+    # That it happened at all. How often is a matter of how QEMU shares time among the harts, and so
+    # are beta's rounds: QEMU may give another hart 30 ms in one turn. The claim is that beta pays
+    # for none of the restarts.
     assert beta.result.own.count("vm alpha: starts again") > 0
     assert beta.exits["irq"] <= IRQS
-    # With checks QEMU gives another hart 30 ms in one turn, in which Tally takes nothing of hart 1.
-    assert harness.KERNEL or beta.rounds > NEARLY * beside("none").rounds
     assert beta.stolen < SLICE
     assert beta.spent < SPENT
 

@@ -109,9 +109,10 @@ def test_windows_begin_at_their_ticks(tmp_path, machine):
     assert not any("began late" in line for line in result.own), str(result)
     for name, start, length, _ in windows if us == 1 else ():
         begins, (begin, end, away, stolen) = schedules.told(result, name)
-        assert begins == [(start, start, 21)]
-        assert (end - begin, away) == (20 * schedules.FRAME,
-                                       20 * (schedules.FRAME - length))
+        assert (begins, end - begin) == ([(start, start, 21)], 20 * schedules.FRAME)
+        # The guest may be gone before it has looked at the tick at which its window ends.
+        least = 20 * (schedules.FRAME - length)
+        assert least <= away <= least + 20
         # Of each time it is away parts of a tick are not told.
         assert away - 20 <= stolen <= away
 

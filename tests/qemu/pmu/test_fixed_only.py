@@ -60,9 +60,11 @@ def test_without_filters_they_are_refused(tmp_path, backend):
 
 
 def test_one_line_for_harts_that_are_alike(tmp_path):
+    """It names the hart that boots; OpenSBI takes any."""
     result = bare_guests.boot(tmp_path, {"alpha": "kind=idle ticks=1000"}, profile="smp",
                               options=machine(tmp_path, BARE, harts=3))
-    assert lines(result) == [f"hart 0: {LINE}"]
+    (line,) = lines(result)
+    assert line in [f"hart {n}: {LINE}" for n in range(3)]
 
 
 def test_one_event_alone(tmp_path):

@@ -146,7 +146,7 @@ def test_metrics_of_virt(tmp_path, perf, backend):
         assert value == f"{eval(formula):.2f}", lines[begin:end]  # pylint: disable=eval-used
 
 
-def on_the_newest_kernel(folder, script, qemu, nodes="", memory=512, **arguments):
+def on_the_newest_kernel(folder, script, qemu, nodes="", memory=480, **arguments):
     """Lines of a script under it, which wants more memory than Debian 13's."""
     kernel = peers.newest_kernel() / "Image"
     folder.mkdir()
@@ -155,8 +155,7 @@ def on_the_newest_kernel(folder, script, qemu, nodes="", memory=512, **arguments
     assert text.count('"Image"') == 1
     tree.write_text(text.replace('"Image"', f'"{kernel}"') + nodes,
                     encoding="utf-8")
-    # The VM has one piece of memory beside the VM tree.
-    options = ["--qemu", qemu, "--memory", "2G", *arguments.pop("options", ())]
+    options = ["--qemu", qemu, *arguments.pop("options", ())]
     result = harness.run(tree, options=options, **arguments)
     assert result.status == harness.OK, str(result)
     return result.guest_output("alpha", "alpha")

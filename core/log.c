@@ -5,10 +5,18 @@
 #include <string.h>
 
 #include "arch/riscv/hart/spinlock.h"
+#include "core/console/ring.h"
 #include "core/lib/printf.h"
 
 static struct spinlock lock;
+/* The lock protects all of these. */
 static struct uart uart;
+static struct ring ring;
+static bool uses_ring;
+static uint32_t budget;        /* bytes that the holder may still write */
+static unsigned int output_of; /* whose the holder's output is */
+static bool wanted;            /* the last argument of wants() */
+static void (*wants)(bool more);
 
 static void plain(const char *text)
 {
@@ -37,24 +45,125 @@ void log_divert(void (*writer)(const char *text))
 	diverted = writer;
 }
 
-void log_lock(void)
+/* These are not inlined, because they have many callers. */
+__attribute__((noinline)) void log_lock(void)
 {
 	spin_lock(&lock);
+	budget = LOG_PUSH;
+	output_of = RING_TALLY;
 }
 
-void log_unlock(void)
+bool log_has_more(void)
 {
+	return ring.used || ring.ready;
+}
+
+/* Not inlined, because usually the UART has taken all. */
+static __attribute__((noinline)) void unlock_late(void)
+{
+	log_push(budget);
+	if (log_has_more() || wanted) {
+		wanted = log_has_more();
+		wants(wanted);
+	}
 	spin_unlock(&lock);
+}
+
+__attribute__((noinline)) void log_unlock(void)
+{
+	if (log_has_more() || wanted)
+		unlock_late();
+	else
+		spin_unlock(&lock);
+}
+
+__attribute__((noinline)) void log_push(uint32_t most)
+{
+	const char *at;
+	size_t n, done;
+
+	do {
+		n = ring_next(&ring, &at);
+		n = n < most ? n : most;
+		done = n ? uart_put(&uart, at, n) : 0;
+		ring_drop(&ring, done);
+		most -= (uint32_t)done;
+	} while (done && done == n);
+	budget = 0;
 }
 
 void log_emit(const char *bytes, size_t n)
 {
-	uart_write(&uart, bytes, n);
+	size_t done;
+
+	if (!uses_ring) {
+		uart_write(&uart, bytes, n);
+		return;
+	}
+	done = ring.used ? 0 : uart_put(&uart, bytes, n < budget ? n : budget);
+	budget -= (uint32_t)done;
+	/* There is room: each caller has asked for it. */
+	if (done < n)
+		(void)ring_add(&ring, output_of, bytes + done, n - done);
 }
 
-const struct uart *log_uart(void)
+void log_writer(unsigned int which)
+{
+	output_of = which;
+}
+
+__attribute__((noinline)) size_t log_room(unsigned int which)
+{
+	return uses_ring ? ring_room(&ring, which) : SIZE_MAX;
+}
+
+bool log_vm_waits(uint32_t vm, size_t least)
+{
+	return uses_ring && ring_waits(&ring, vm, least);
+}
+
+int log_vm_told(void)
+{
+	return ring_told(&ring);
+}
+
+bool log_vm_is_told(void)
+{
+	return ring.ready;
+}
+
+struct uart *log_uart(void)
 {
 	return &uart;
+}
+
+void log_begin_ring(char *memory, unsigned int n_vms, void (*more)(bool more))
+{
+	wants = more;
+	ring_init(&ring, memory, n_vms);
+	uses_ring = true;
+}
+
+/* VMs that wait for room are not told any more. */
+static void stop_ring(void)
+{
+	const char *at;
+	size_t n;
+
+	if (!uses_ring)
+		return;
+	uses_ring = false;
+	while ((n = ring_next(&ring, &at))) {
+		uart_write(&uart, at, n);
+		ring_drop(&ring, n);
+	}
+}
+
+void log_flush(void)
+{
+	log_lock();
+	stop_ring();
+	log_unlock();
 }
 
 void log_line(const char *format, ...)
@@ -80,5 +189,6 @@ void log_text(const char *line)
 
 void log_panic(const char *line)
 {
+	stop_ring();
 	write_line(line);
 }

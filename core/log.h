@@ -21,17 +21,48 @@ void log_text(const char *line);
  * only, at boot. */
 void log_divert(void (*writer)(const char *text));
 
-/* Logs a line for panic(), without the lock. */
+/* Logs a line for panic(), without the lock, and waits until the line has taken it. */
 void log_panic(const char *line);
 
 /* Sets the function that prints these lines between other output. It is called with the lock held.
  * Without it, each line is "tally: " and the text. Boot hart only, before other harts run. */
 void log_set_writer(void (*writer)(const char *text));
 
-/* The lock of the serial line. Any hart may take it. log_emit() and log_uart() require it. */
+/* The lock of the serial line. Any hart may take it. The functions below require it. log_lock()
+ * lets its holder write LOG_PUSH bytes to the UART, if that takes them at once. Most output is
+ * written then; the rest goes to a ring (core/console/ring.h), and log_unlock() writes more of that
+ * within LOG_PUSH. */
+#define LOG_PUSH 512U
 void log_lock(void);
 void log_unlock(void);
 void log_emit(const char *bytes, size_t n);
-const struct uart *log_uart(void); /* to read input */
+struct uart *log_uart(void); /* to read input */
+
+/* The output of the holder is this writer's from now on, until log_unlock(). It is Tally's at
+ * first. */
+void log_writer(unsigned int writer);
+
+/* Returns how many bytes the writer may emit; see ring_room(). */
+size_t log_room(unsigned int writer);
+
+/* Writes at most `most` more bytes of the ring now, and no others until log_unlock(). */
+void log_push(uint32_t most);
+
+/* As in ring.h. */
+bool log_vm_waits(uint32_t vm, size_t least);
+int log_vm_told(void);
+bool log_vm_is_told(void); /* whether there is another one */
+
+/* Whether log_push() has to be called again: there is output in the ring, or a VM to be told. */
+bool log_has_more(void);
+
+/* From now on the ring is used, with RING_BYTES(n_vms) bytes of memory. Until then, and after
+ * log_flush() or log_panic(), output waits for the UART. log_unlock() calls wants() when
+ * log_has_more() changes, and each time while it is true; with the lock held. Boot hart only. */
+void log_begin_ring(char *memory, unsigned int n_vms, void (*wants)(bool more));
+
+/* Writes all that is in the ring, and waits for it. Called without the lock, before the machine
+ * goes off. Any hart may call it. */
+void log_flush(void);
 
 #endif

@@ -47,6 +47,7 @@ void machine_rest(void)
 
 void machine_off(uint64_t reason)
 {
+	log_flush();
 	log_line("%s", try_off(reason));
 	stop_all();
 }

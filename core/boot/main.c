@@ -18,6 +18,7 @@
 #include "core/boot/page_alloc.h"
 #include "core/boot/pci_assign.h"
 #include "core/boot/ram.h"
+#include "core/console/ring.h"
 #include "core/dispatch/exit.h"
 #include "core/hart/hart_kind.h"
 #include "core/hart/platform.h"
@@ -325,7 +326,7 @@ void main(uint64_t hartid, void *dtb)
 	vms_create(tree);
 	dma_listen();
 	dma_report();
-	terminal_enable_input();
+	terminal_enable_input(page_alloc_array(RING_BYTES(n_vms)));
 	log_line("%lu %s from entry to the first guest, but for clearing and loading it",
 	         counts ? csr_read(CSR_INSTRET) - instret
 	                : (csr_read(CSR_TIME) - time) / (platform.timebase / 1000),

@@ -105,12 +105,12 @@ static void put_byte(struct console *c, unsigned int vm, uint8_t ch)
 
 size_t console_vm_write(struct console *c, unsigned int vm, const char *bytes, size_t n)
 {
-	size_t done = 0;
+	size_t done = 0, most = console_most(c);
 
 	c->work = 0;
 	if (c->frames)
 		return console_frame_write(c, vm, bytes, n);
-	while (done < n && c->work < WORK_BYTES)
+	while (done < n && c->work < most)
 		put_byte(c, vm, (uint8_t)bytes[done++]);
 	return done;
 }
@@ -165,6 +165,7 @@ void console_init(struct console *c, bool interactive, const char *const *names,
 	memset(c, 0, sizeof(*c));
 	c->interactive = interactive;
 	c->open = CONSOLE_NOBODY;
+	c->room = SIZE_MAX;
 	c->n_vms = n;
 	for (unsigned int i = 0; i < c->n_vms; i++)
 		c->names[i] = names[i];

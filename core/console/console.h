@@ -3,7 +3,7 @@
  * One physical console shared by Tally and up to 16 VMs.
  *
  * Locking: the caller of every function holds the one console lock; any hart may call. Work per
- * call is bounded: a call on behalf of a VM emits at most 1200 bytes.
+ * call is bounded: a call on behalf of a VM emits at most CONSOLE_CALL_MOST bytes.
  *
  * Lines: only this code begins and ends lines (docs/console.md, "A bare line"), so no VM can change
  * another's line. Batch: only whole lines are printed, ended by LF. Interactive: lines end in CR
@@ -23,6 +23,11 @@
 #define CONSOLE_MAX_VMS    16u
 #define CONSOLE_NAME_BYTES 32u
 #define CONSOLE_KEY        0x14u /* Ctrl-T: introduces a command for Tally */
+
+/* The most that one byte of a VM emits, and the most that a call on its behalf does: a line ends
+ * and another one begins; in frames, an unfinished line is encoded. */
+#define CONSOLE_BYTE_MOST 512u
+#define CONSOLE_CALL_MOST 1200u
 
 /* The prompt has a line of its own and can have the focus, as if it were one more VM. */
 #define CONSOLE_PROMPT        CONSOLE_MAX_VMS
@@ -47,6 +52,7 @@ struct console {
 	uint8_t sequence;   /* at the prompt: the last of ESC, '[' and 'O' that was typed, or 0 */
 	unsigned int open;  /* owner of the open line or frame: a VM, the prompt, or nobody */
 	size_t work;        /* bytes emitted by this call */
+	size_t room;        /* that the next console_vm_write() may emit; the caller sets it */
 	unsigned int n_vms; /* 0..CONSOLE_MAX_VMS */
 	unsigned int focus; /* gets the input: a VM (0 if there is none), or the prompt */
 	unsigned int back;  /* the VM that had the focus before the prompt */
@@ -61,9 +67,10 @@ struct console {
 void console_init(struct console *c, bool interactive, const char *const *names, unsigned int n);
 
 /*
- * Prints bytes of VM vm < n_vms. Returns the number of bytes that it took: at least one if n > 0,
- * but not all if they cause much output (many short lines). The caller passes the rest after
- * another exit. A byte without output costs some 100 instructions, so n must be bounded.
+ * Prints bytes of VM vm < n_vms. Returns the number of bytes that it took: at least one if n > 0
+ * and c->room is CONSOLE_CALL_MOST, but not all if they cause much output (many short lines). The
+ * caller passes the rest after another exit. It emits at most c->room bytes. A byte without output
+ * costs some 100 instructions, so n must be bounded.
  */
 size_t console_vm_write(struct console *c, unsigned int vm, const char *bytes, size_t n);
 

@@ -53,10 +53,12 @@ static void encode_kept(struct console *c, unsigned int vm)
 
 size_t console_frame_write(struct console *c, unsigned int vm, const char *bytes, size_t n)
 {
-	size_t done = 0;
+	size_t done = 0, most = console_most(c);
 
+	if (c->lines[vm].len > 0 && c->room < CONSOLE_CALL_MOST)
+		return 0;
 	encode_kept(c, vm);
-	while (done < n && (done == 0 || c->work < WORK_BYTES))
+	while (done < n && most && (done == 0 || c->work < most))
 		encode(c, vm, bytes + done++, 1);
 	/* After frames end, the rest of an unfinished line is another piece. */
 	if (done > 0)

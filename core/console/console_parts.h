@@ -10,6 +10,14 @@
 
 #define RS "\036" /* begins a frame; a VM's output never contains it */
 
+/* console_vm_write() takes a byte only while it has emitted fewer bytes than this. */
+static inline size_t console_most(const struct console *c)
+{
+	size_t room = c->room < CONSOLE_BYTE_MOST ? 0 : c->room - CONSOLE_BYTE_MOST + 1;
+
+	return room < WORK_BYTES ? room : WORK_BYTES;
+}
+
 void console_put(struct console *c, const char *s, size_t n);
 void console_put_text(struct console *c, const char *s);
 

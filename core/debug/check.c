@@ -31,7 +31,7 @@ static void check_run_states(const struct pcpu *pcpu)
 		CHECK(!(run->blocked & BLOCK_BUDGET) || vcpu->budget.throttled_since);
 		/* With windows, it keeps the steal time of a turn that it did not get, or has it
 		 * from when its timer expired. In a move, it may get the turn at its new home. */
-		CHECK(!(run->blocked & (BLOCK_WAIT | BLOCK_OFF)) || run->turns ||
+		CHECK(!(run->blocked & (BLOCK_WAIT | BLOCK_OUTPUT | BLOCK_OFF)) || run->turns ||
 		      run->blocked & BLOCK_MOVE || pcpu->has_schedule || !vcpu->stats.steal_since);
 	}
 	CHECK(!(pcpu->steal_at_load & ~pcpu->ready));

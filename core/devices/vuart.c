@@ -61,6 +61,7 @@ void vuart_init(struct vuart *u)
 	u->fifo_enabled = false;
 	u->thre_pending = false;
 	u->overrun = false;
+	u->tx_full = false;
 	u->rx_head = 0;
 	u->rx_len = 0;
 }
@@ -120,7 +121,7 @@ static uint8_t read_iir(struct vuart *u)
 
 static uint8_t read_lsr(struct vuart *u)
 {
-	uint8_t lsr = LSR_THRE | LSR_TEMT;
+	uint8_t lsr = u->tx_full && !loopback(u) ? 0 : LSR_THRE | LSR_TEMT;
 
 	if (u->rx_len > 0)
 		lsr |= LSR_DR;
@@ -179,7 +180,7 @@ static bool write_thr(struct vuart *u, uint8_t value, uint8_t *tx)
 {
 	/* The byte is sent at once, so the holding register is empty again, which raises the
 	 * interrupt. */
-	u->thre_pending = true;
+	u->thre_pending = !u->tx_full || loopback(u);
 	if (!loopback(u)) {
 		*tx = value;
 		return true;
@@ -220,7 +221,7 @@ bool vuart_write(struct vuart *u, uint32_t offset, uint8_t value, uint8_t *tx)
 		u->ier = value & IER_MASK;
 		/* Also if the bit was set before, because a driver that writes it wants the
 		 * interrupt. */
-		if (u->ier & IER_THRE)
+		if (u->ier & IER_THRE && !u->tx_full)
 			u->thre_pending = true;
 		break;
 	case REG_IIR:
@@ -239,6 +240,13 @@ bool vuart_write(struct vuart *u, uint32_t offset, uint8_t value, uint8_t *tx)
 		break;
 	}
 	return false;
+}
+
+void vuart_set_full(struct vuart *u, bool full)
+{
+	if (u->tx_full != full)
+		u->thre_pending = !full;
+	u->tx_full = full;
 }
 
 size_t vuart_rx_space(const struct vuart *u)

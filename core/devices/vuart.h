@@ -5,8 +5,8 @@
  * devices; any hart may call.
  *
  * The guest's device tree describes the UART with reg-shift 0 and reg-io-width 1. The line never
- * fails, so there are no parity, framing or break errors. A transmitted byte leaves at once, so the
- * transmitter is always empty.
+ * fails, so there are no parity, framing or break errors. A transmitted byte leaves at once; the
+ * transmitter is empty (THRE) while there is room for 16 of them on the host's serial line.
  */
 #ifndef CORE_DEVICES_VUART_H
 #define CORE_DEVICES_VUART_H
@@ -34,6 +34,7 @@ struct vuart {
 	bool fifo_enabled;
 	bool thre_pending; /* the THR-empty interrupt was raised and not read from IIR yet */
 	bool overrun;      /* LSR.OE; only loopback can overrun */
+	bool tx_full;      /* not THRE */
 	uint16_t rx_head;  /* index of the oldest byte */
 	uint16_t rx_len;   /* 0..VUART_RX_BYTES */
 	uint8_t rx[VUART_RX_BYTES];
@@ -49,6 +50,10 @@ uint8_t vuart_read(struct vuart *u, uint32_t offset);
 /* Guest write to a register of one byte. Returns true if the guest transmits the byte *tx, which
  * the caller must pass on; otherwise *tx is not changed. Call vuart_irq() afterwards. */
 bool vuart_write(struct vuart *u, uint32_t offset, uint8_t value, uint8_t *tx);
+
+/* The transmitter is full, or empty again, which raises its interrupt. Call vuart_irq()
+ * afterwards. */
+void vuart_set_full(struct vuart *u, bool full);
 
 /* Returns the level of the interrupt line. */
 bool vuart_irq(const struct vuart *u);

@@ -105,6 +105,8 @@ static __attribute__((noinline)) void serve_at_once(struct vcpu *vcpu, uint64_t 
 		vcpu_serve_observers(vcpu);
 	if (pending & REQ_FAULTS)
 		dma_serve_request(vcpu->vm);
+	if (pending & REQ_OUTPUT)
+		sched_has_output(vcpu);
 	if (pending & REQ_LIFE)
 		vm_life_serve(vcpu->vm);
 }

@@ -64,11 +64,13 @@ bool external_hears(void)
 	return uart.number;
 }
 
-void external_route_uart_irq(void (*serve)(void))
+void external_serve_console(void (*serve)(void))
 {
 	struct pcpu *pcpu = this_pcpu();
 
 	serve_console = serve;
+	if (!external_hears())
+		return;
 	external_set_affinity(&uart, IRQCHIP_NOWHERE, pcpu->irq_place);
 	irqchip_set_enabled(&platform.irqchip, &uart, true, false);
 }

@@ -16,9 +16,9 @@ void external_init_hart(struct pcpu *pcpu);
 /* Whether the console's UART can interrupt. */
 bool external_hears(void);
 
-/* Makes the console's UART interrupt the calling hart, and serve() its handler. Called once, at
- * boot. */
-void external_route_uart_irq(void (*serve)(void));
+/* Makes serve() the handler of the console's UART, and of EXTERNAL_CONSOLE on each hart. If the
+ * UART can interrupt, it interrupts the calling hart. Called once, at boot. */
+void external_serve_console(void (*serve)(void));
 
 /* Serves the console, or the IOMMU, if the stay is young enough. Each sets the time of its next
  * call, which is not now. On the hart that serves it. */

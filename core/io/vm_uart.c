@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/io/vm_uart.h"
 
+#include "core/console/ring.h"
 #include "core/io/vm_interrupts.h"
+#include "core/sched/sched.h"
 #include "core/vcpu/terminal_port.h"
+#include "core/vcpu/vcpu_requests.h"
+#include "vpmu/bits.h"
 
 uint32_t vm_uart_slots(const struct vm *vm)
 {
@@ -41,11 +45,44 @@ __attribute__((flatten)) uint64_t vm_uart_read(struct vm *vm, uint64_t offset, u
 	return unlock(vm, vuart_read(&vm->uart, (uint32_t)offset));
 }
 
+/* With the lock of its devices, because the order of two calls on different harts does not matter
+ * then: the later one has the newer state of the console. dropped: a byte was. */
+static __attribute__((noinline)) void follow_room(struct vm *vm, bool dropped)
+{
+	uint64_t waiting = 0;
+	uint32_t i;
+
+	spin_lock(&vm->devices);
+	vm->output_dropped += dropped;
+	vuart_set_full(&vm->uart, terminal_vm_waits(vm->index, RING_UART));
+	if (vm->output_waiters && !terminal_vm_waits(vm->index, RING_WAKE)) {
+		waiting = vm->output_waiters;
+		vm->output_waiters = 0;
+	}
+	/* Without a console, a bell may have the UART's source. */
+	if (vm->config->console)
+		(void)unlock(vm, 0);
+	else
+		spin_unlock(&vm->devices);
+	for_each_bit (i, waiting)
+		vcpu_request(vm->vcpus[i], REQ_OUTPUT);
+}
+
+void vm_output_room(struct vm *vm)
+{
+	follow_room(vm, false);
+}
+
 /* Not inlined, because few writes print. Releases the lock. */
 static __attribute__((noinline)) void print(struct vm *vm, uint8_t byte)
 {
+	bool full;
+
 	(void)unlock(vm, 0);
-	(void)terminal_vm_write(vm->index, (const char *)&byte, 1);
+	bool taken = terminal_vm_put(vm->index, (char)byte, &full);
+
+	if (full)
+		follow_room(vm, !taken);
 }
 
 __attribute__((flatten)) void vm_uart_write(struct vm *vm, uint64_t offset, uint64_t value,
@@ -59,6 +96,27 @@ __attribute__((flatten)) void vm_uart_write(struct vm *vm, uint64_t offset, uint
 		print(vm, byte);
 	else
 		(void)unlock(vm, 0);
+}
+
+void vm_uart_begin(struct vm *vm)
+{
+	vuart_init(&vm->uart);
+	/* The output of its former life may still wait. */
+	vuart_set_full(&vm->uart, terminal_vm_waits(vm->index, RING_UART));
+}
+
+void vm_wait_for_output(struct vcpu *vcpu)
+{
+	struct vm *vm = vcpu->vm;
+
+	spin_lock(&vm->devices);
+	bool waits = terminal_vm_waits(vm->index, RING_WAKE);
+
+	if (waits)
+		vm->output_waiters |= BIT(vcpu->id);
+	spin_unlock(&vm->devices);
+	if (waits)
+		sched_wait_for_output(vcpu);
 }
 
 bool vm_input_space(struct vm *vm)

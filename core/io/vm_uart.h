@@ -21,6 +21,16 @@ static inline void vm_update_uart(struct vm *vm)
 		vm_update_uart_slow(vm, level);
 }
 
+/* Resets the UART. The caller holds vm->devices. */
+void vm_uart_begin(struct vm *vm);
+
+/* The VM's share of the console's output has changed: its UART's transmitter follows, and vcpus
+ * that wait for room are told. Any hart may call it. */
+void vm_output_room(struct vm *vm);
+
+/* Makes the resident vcpu wait until its VM's share has room again, unless it has. */
+void vm_wait_for_output(struct vcpu *vcpu);
+
 /* Whether the VM's UART has room for input. */
 bool vm_input_space(struct vm *vm);
 

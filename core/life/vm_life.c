@@ -11,6 +11,7 @@
 #include "core/io/dma.h"
 #include "core/io/functions.h"
 #include "core/io/vm_quiet.h"
+#include "core/io/vm_uart.h"
 #include "core/io/wired.h"
 #include "core/life/heart.h"
 #include "core/life/vm_load.h"
@@ -104,6 +105,7 @@ static _Noreturn void power_off(void)
 {
 	uint64_t reason = atomic_load(&vms_failed) ? SBI_SRST_REASON_SYSFAIL : SBI_SRST_REASON_NONE;
 
+	log_flush();
 	log_line("all VMs ended");
 	machine_off(reason);
 }
@@ -244,7 +246,7 @@ void vm_begin(struct vm *vm, uint64_t now)
 	spin_lock(&vm->devices);
 	vplic_init(&vm->plic, vm->config->n_vcpus);
 	vaplic_init(&vm->aplic, vm->config->n_vcpus, vm->wired);
-	vuart_init(&vm->uart);
+	vm_uart_begin(vm);
 	vm->plic_outputs = 0;
 	wired_begin(vm);
 	functions_begin(vm);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "core/console/ring.h"
 #include "core/lib/numbers.h"
 #include "core/lib/printf.h"
 #include "core/operator/terminal.h"
@@ -239,6 +240,9 @@ static void frames(struct prompt *p)
 		prompt_wrong(p);
 		return;
 	}
+	/* The rest of the command is done later, when there is room. */
+	if (terminal_vm_waits(p->vm, RING_WAKE))
+		return;
 	if (p->vm == 0)
 		terminal_frames(on);
 	(void)terminal_vm_write(p->vm, "", 0);

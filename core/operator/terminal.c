@@ -3,6 +3,7 @@
 #include "arch/riscv/hart/csr.h"
 #include "core/console/console.h"
 #include "core/console/port.h"
+#include "core/console/ring.h"
 #include "core/hart/external_poll.h"
 #include "core/hart/pcpu.h"
 #include "core/hart/platform.h"
@@ -27,9 +28,18 @@
 /* A line longer than this is printed in another stay than it is made in. */
 #define LONG_LINE 64U
 
-/* When typed bytes wait for a VM with a full UART: how often it is checked, and for how long. */
+/* When typed bytes wait for a VM with a full UART: how often it is checked, and for how long. The
+ * same for answers that wait for room, and for output if no interrupt asks for it. */
 #define LOOKS_HZ         1000UL
 #define INPUT_PATIENCE_S 2UL
+
+/* One stay writes at most DRAIN_BYTES of the ring to the UART, beside what its own vcpu prints. */
+#define DRAIN_BYTES 16U
+/* The most that one line of Tally's emits, with the line that says how many were lost; a line of an
+ * answer, or frames that begin; and a key. */
+#define LINES_MOST  640U
+#define ANSWER_MOST 1024U
+#define KEY_MOST    1536U
 
 static struct console console;
 _Static_assert(VM_NAME_MAX <= CONSOLE_NAME_BYTES, "a VM's name fits");
@@ -43,6 +53,11 @@ static char request_id[CONSOLE_ID_BYTES + 1];
 static uint64_t waits_since = ~0UL;
 static int waits_for = -1;
 
+/* The console's lock protects these. Lines of Tally's for which there was no room; whether the UART
+ * interrupts for received bytes, and for an empty transmitter. */
+static uint32_t lost;
+static bool hears_input = true, hears_output;
+
 void console_emit(const char *s, size_t n)
 {
 	log_emit(s, n);
@@ -55,22 +70,43 @@ void console_command(const char *id, const char *text)
 	due = 0;
 }
 
+/* Takes the console's lock, for output that is part of an answer. */
+static void lock_for_answer(void)
+{
+	log_lock();
+	log_writer(RING_ANSWERS);
+}
+
+static bool has_room(unsigned int writer, size_t least)
+{
+	log_lock();
+	size_t room = log_room(writer);
+
+	log_unlock();
+	return room >= least;
+}
+
 /* Prints the next line of a command's output. After the last one, ends the answer, or shows the
  * prompt again. A long line is made in one stay and printed in the next. */
 static void prompt_go_on(uint64_t now)
 {
 	static const char *made;
 	enum prompt_status status = PROMPT_OK;
-	const char *line = made ? made : prompt_line(&status);
+	const char *line;
 	bool request = *request_id != '\0';
 
+	if (!has_room(RING_ANSWERS, ANSWER_MOST)) {
+		due = now + platform.timebase / LOOKS_HZ;
+		return;
+	}
+	line = made ? made : prompt_line(&status);
 	made = !made && line && *line && prompt_line_length() > LONG_LINE ? line : NULL;
 	if (made) {
 		due = now + platform.timebase / LINES_HZ;
 		return;
 	}
 	due = line ? now + platform.timebase / LINES_HZ : ~0UL;
-	log_lock();
+	lock_for_answer();
 	if (line && !*line)
 		; /* the line is not there yet */
 	else if (request)
@@ -82,9 +118,26 @@ static void prompt_go_on(uint64_t now)
 	log_unlock();
 }
 
+/* Says how many of Tally's lines were lost, if there is room for it. */
+static void tell_lost(void)
+{
+	char text[40];
+
+	if (!lost || log_room(RING_TALLY) < LINES_MOST)
+		return;
+	(void)tally_snprintf(text, sizeof(text), "%u lines were lost", lost);
+	console_tally_puts(&console, text);
+	lost = 0;
+}
+
 /* Prints one of Tally's own lines, for core/log.h. */
 static void write_line(const char *text)
 {
+	if (log_room(RING_TALLY) < LINES_MOST) {
+		lost++;
+		return;
+	}
+	tell_lost();
 	console_tally_puts(&console, text);
 }
 
@@ -107,37 +160,72 @@ void terminal_set_vms(const struct vm_tree *tree)
 
 void terminal_frames(bool on)
 {
-	log_lock();
+	lock_for_answer();
 	console_frames(&console, on);
 	log_unlock();
+}
+
+/* Keeps `kept` bytes of the VM's room free. */
+static size_t vm_write(uint32_t vm, const char *bytes, size_t n, size_t kept)
+{
+	size_t room = log_room(vm);
+
+	log_writer(vm);
+	console.room = room < kept ? 0 : room - kept;
+	n = console_vm_write(&console, vm, bytes, n);
+	last_words_add_output(&vms[vm], bytes, n);
+	return n;
 }
 
 size_t terminal_vm_write(uint32_t vm, const char *bytes, size_t n)
 {
 	log_lock();
-	n = console_vm_write(&console, vm, bytes, n);
-	last_words_add_output(&vms[vm], bytes, n);
+	n = vm_write(vm, bytes, n, RING_UART);
 	log_unlock();
 	return n;
+}
+
+bool terminal_vm_put(uint32_t vm, char byte, bool *full)
+{
+	log_lock();
+	size_t n = vm_write(vm, &byte, 1, 0);
+
+	*full = log_room(vm) < RING_UART;
+	log_unlock();
+	return n;
+}
+
+bool terminal_vm_waits(uint32_t vm, size_t least)
+{
+	log_lock();
+	bool waits = log_vm_waits(vm, least);
+
+	log_unlock();
+	return waits;
 }
 
 void terminal_vm_ended(uint32_t vm, bool ended)
 {
 	log_lock();
+	log_writer(vm);
+	console.room = SIZE_MAX;
 	console_vm_ended(&console, vm, ended);
 	log_unlock();
 }
 
 /* Whether typed bytes must wait: while a command is being answered, so that there is one at a time,
- * and while the VM in focus has a full UART. */
+ * while there is no room for what it may print, and while the VM in focus has a full UART. */
 static bool must_wait(uint64_t now)
 {
 	if (due != ~0UL)
 		return true;
 	log_lock();
 	int vm = console_target(&console);
+	size_t room = log_room(RING_ANSWERS);
 
 	log_unlock();
+	if (room < KEY_MOST)
+		return true;
 	if (vm < 0 || vm_input_space(&vms[vm])) {
 		waits_since = ~0UL;
 		return false;
@@ -154,11 +242,12 @@ static int pass_byte(void)
 {
 	int vm = -1, printed = -1;
 
-	log_lock();
+	lock_for_answer();
 	int typed = uart_read(log_uart());
 
 	if (typed >= 0) {
 		console.work = 0;
+		console.room = SIZE_MAX;
 		vm = console_input(&console, (uint8_t)typed);
 		printed = (int)console.work;
 	}
@@ -182,24 +271,69 @@ static uint64_t read_typed(uint64_t now)
 		wait = must_wait(now);
 	}
 	log_lock();
-	uart_listen(log_uart(), !wait);
+	hears_input = !wait;
+	uart_listen(log_uart(), hears_input, hears_output);
 	log_unlock();
 	return !wait ? ~0UL : due != ~0UL ? due : now + platform.timebase / LOOKS_HZ;
 }
 
+/* Writes a piece of the ring, and tells a VM that it has room again. Returns whether another one
+ * must be told. */
+static bool drain(void)
+{
+	log_lock();
+	if (log_has_more())
+		log_push(DRAIN_BYTES);
+	tell_lost();
+	int vm = log_vm_told();
+	bool more = log_vm_is_told();
+
+	log_unlock();
+	if (vm >= 0)
+		vm_output_room(&vms[vm]);
+	return more;
+}
+
 /* Called on the interrupt of the host's UART, and at the time that it has set. Passes typed bytes
- * on, and prints the next line of a command. */
+ * on, prints the next line of a command, and drains the ring. That comes last: reading input may
+ * clear the interrupt of an empty transmitter, and then finds it empty. */
 static void serve(void)
 {
-	uint64_t now = csr_read(CSR_TIME);
+	uint64_t now = csr_read(CSR_TIME), next;
 
 	if (now >= due)
 		prompt_go_on(now);
-	external_poll_at(EXTERNAL_CONSOLE, read_typed(now));
+	next = read_typed(now);
+	external_poll_at(EXTERNAL_CONSOLE, drain() ? now : next);
 }
 
-void terminal_enable_input(void)
+/* The UART interrupts while there is something to drain. */
+static void wants_interrupt(bool more)
 {
-	if (external_hears())
-		external_route_uart_irq(serve);
+	if (more == hears_output)
+		return;
+	hears_output = more;
+	uart_listen(log_uart(), hears_input, hears_output);
+}
+
+/* Without an interrupt, each hart that has left something in the ring comes back. */
+static void wants_timer(bool more)
+{
+	if (more)
+		external_poll_at(EXTERNAL_CONSOLE,
+		                 csr_read(CSR_TIME) + platform.timebase / LOOKS_HZ);
+}
+
+static void serve_output(void)
+{
+	external_poll_at(EXTERNAL_CONSOLE, ~0UL);
+	(void)drain();
+}
+
+void terminal_enable_input(void *memory)
+{
+	bool hears = external_hears();
+
+	external_serve_console(hears ? serve : serve_output);
+	log_begin_ring(memory, n_vms, hears ? wants_interrupt : wants_timer);
 }

@@ -17,7 +17,8 @@ void terminal_set_vms(const struct vm_tree *tree);
 /* Turns frames for programs (docs/frames.md) on or off. */
 void terminal_frames(bool on);
 
-/* Makes the serial line interrupt this hart when something is typed. Boot hart only. */
-void terminal_enable_input(void);
+/* Makes the serial line interrupt this hart when something is typed, or when it takes more output,
+ * which does not wait for it from now on. memory has RING_BYTES(n_vms) bytes. Boot hart only. */
+void terminal_enable_input(void *memory);
 
 #endif

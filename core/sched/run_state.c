@@ -73,6 +73,19 @@ void sched_wait(struct vcpu *vcpu)
 	pcpu_resched(vcpu->home);
 }
 
+void sched_wait_for_output(struct vcpu *vcpu)
+{
+	CHECK(vcpu->home == this_pcpu());
+	vcpu_block(vcpu, BLOCK_OUTPUT);
+	pcpu_resched(vcpu->home);
+}
+
+void sched_has_output(struct vcpu *vcpu)
+{
+	if (vcpu->run.blocked & BLOCK_OUTPUT)
+		vcpu_unblock(vcpu, BLOCK_OUTPUT);
+}
+
 void sched_wake(struct vcpu *vcpu)
 {
 	struct pcpu *pcpu = vcpu->home;

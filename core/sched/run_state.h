@@ -12,14 +12,16 @@
  *          its budget is spent     v      |  the period ends, or it wakes from WFI:
  *                                  BUDGET      then its budget is checked at its turn
  *
- * Beside these, whatever else blocks it: AWAY from the end of a window to the beginning of the
- * next, and MOVE from vcpu_hand_over() to vcpu_arrive(). The other reasons stay meanwhile, so
- * afterwards the vcpu is in the same state as before.
+ * OUTPUT is like WAIT, but only REQ_OUTPUT ends it. Beside these, whatever else blocks it: AWAY
+ * from the end of a window to the beginning of the next, and MOVE from vcpu_hand_over() to
+ * vcpu_arrive(). The other reasons stay meanwhile, so afterwards the vcpu is in the same state as
+ * before.
  *
  *     blocked by  ready  wake time             requests.enabled        time
  *     nothing     yes    deadlines             AT_ONCE; resident: ALL  steal; resident: CPU
  *     WAIT        no     timer, deadlines      AT_ONCE START STOP,     none
  *                                              those that wake
+ *     OUTPUT      no     never                 AT_ONCE START STOP      none
  *     OFF         no     never                 AT_ONCE START STOP      none
  *     BUDGET      no     the end of its period AT_ONCE START STOP      throttled
  *     AWAY        no     never                 OBSERVE                 steal or throttled go on

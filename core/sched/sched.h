@@ -29,6 +29,11 @@ void sched_enable_requests(struct vcpu *vcpu);
 /* Blocks the resident vcpu until an interrupt comes (WFI). */
 void sched_wait(struct vcpu *vcpu);
 
+/* Blocks the resident vcpu, which is in a long call, until sched_has_output(). That has no effect
+ * if the vcpu does not wait. */
+void sched_wait_for_output(struct vcpu *vcpu);
+void sched_has_output(struct vcpu *vcpu);
+
 /* Ends the time slice of the resident vcpu if another vcpu is ready. */
 void sched_yield(void);
 

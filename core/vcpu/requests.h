@@ -31,11 +31,13 @@
 #define REQ_ARRIVE  (UINT64_C(1) << 9)  /* from the old home to the new: the vcpu is yours now */
 #define REQ_FAULTS  (UINT64_C(1) << 10) /* to vcpu 0: DMA faults, see core/io/dma.h */
 
-#define REQ_ALL    ((UINT64_C(1) << 11) - 1)
+#define REQ_OUTPUT (UINT64_C(1) << 11) /* the console has room for its VM's output again */
+
+#define REQ_ALL    ((UINT64_C(1) << 12) - 1)
 #define REQ_FENCES (REQ_FENCE_I | REQ_VVMA)
 /* Requests that are served at once even if the vcpu is not resident. They are always in `enabled`,
  * except for a vcpu outside its windows (core/sched/windows.h). */
-#define REQ_AT_ONCE (REQ_LIFE | REQ_OBSERVE | REQ_MOVE | REQ_ARRIVE | REQ_FAULTS)
+#define REQ_AT_ONCE (REQ_LIFE | REQ_OBSERVE | REQ_MOVE | REQ_ARRIVE | REQ_FAULTS | REQ_OUTPUT)
 
 /* Requests that the guest can count as firmware events when they arrive. Each one counts, even if
  * several of a kind arrive together. */

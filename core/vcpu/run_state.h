@@ -8,11 +8,12 @@
 
 /* Why a vcpu does not run. */
 enum {
-	BLOCK_WAIT = 1,   /* in WFI, until it has an interrupt */
-	BLOCK_OFF = 2,    /* not started, or stopped */
-	BLOCK_BUDGET = 4, /* its budget is spent until the period ends; core/sched/vcpu_budget.h */
-	BLOCK_AWAY = 8,   /* outside its windows; core/sched/windows.h */
-	BLOCK_MOVE = 16,  /* has left its old home, not yet arrived; core/sched/vcpu_move.h */
+	BLOCK_WAIT = 1,    /* in WFI, until it has an interrupt */
+	BLOCK_OFF = 2,     /* not started, or stopped */
+	BLOCK_BUDGET = 4,  /* its budget is spent until the period ends; core/sched/vcpu_budget.h */
+	BLOCK_AWAY = 8,    /* outside its windows; core/sched/windows.h */
+	BLOCK_MOVE = 16,   /* has left its old home, not yet arrived; core/sched/vcpu_move.h */
+	BLOCK_OUTPUT = 32, /* in a call that waits for room in the console's output */
 	BLOCK_HART = BLOCK_AWAY | BLOCK_MOVE, /* those that also keep it from turns for HS */
 };
 

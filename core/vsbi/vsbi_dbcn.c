@@ -13,7 +13,7 @@
  * returns fewer bytes than requested. */
 #define DBCN_MAX_BYTES 32UL
 
-/* Writes the first bytes of n > 0, and returns how many. */
+/* Writes the first bytes of n > 0, and returns how many: 0 if there is no room. */
 static uint64_t write_some(const struct vm *vm, const char *memory, uint64_t n)
 {
 	char bytes[DBCN_MAX_BYTES];
@@ -31,7 +31,22 @@ static bool write_more(struct vcpu *vcpu)
 
 	call->at += n;
 	call->left -= n;
-	return call->left;
+	if (n)
+		return call->left;
+	/* The VM's share of the console's output is full, so the write is partial. */
+	vcpu->ctx.x[REG_A0 + 1] -= call->left;
+	return false;
+}
+
+/* Writes call->at, a byte, or waits. */
+static bool write_byte(struct vcpu *vcpu)
+{
+	char byte = (char)vcpu->call.at;
+
+	if (terminal_vm_write(vcpu->vm->index, &byte, 1))
+		return false;
+	vm_wait_for_output(vcpu);
+	return true;
 }
 
 /* Whether the result of a read or write follows from these arguments: 0 bytes succeed at any
@@ -42,7 +57,8 @@ static bool is_answered(uint64_t n, uint64_t high, vsbi_ret *ret)
 	return !n || high;
 }
 
-/* The console takes all bytes, so a write is never partial. */
+/* A write is partial only if the VM's share of the console's output is full; the call does not
+ * wait. */
 static VSBI_FN(console_write)
 {
 	struct vcpu *vcpu = this_vcpu();
@@ -56,6 +72,8 @@ static VSBI_FN(console_write)
 	if (!memory)
 		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
 	done = write_some(vcpu->vm, memory, a0);
+	if (!done)
+		return vsbi_result(SBI_SUCCESS, 0);
 	if (done < a0)
 		long_call_begin(vcpu, &(struct long_call){.slice = write_more,
 		                                          .at = (uint64_t)memory + done,
@@ -88,9 +106,11 @@ static VSBI_FN(console_read)
 
 static VSBI_FN(console_write_byte)
 {
+	struct vcpu *vcpu = this_vcpu();
 	char byte = (char)a0;
 
-	terminal_vm_write(this_vcpu()->vm->index, &byte, 1);
+	if (!terminal_vm_write(vcpu->vm->index, &byte, 1))
+		long_call_begin(vcpu, &(struct long_call){.slice = write_byte, .at = (uint8_t)a0});
 	return vsbi_result(SBI_SUCCESS, 0);
 }
 

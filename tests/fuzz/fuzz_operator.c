@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "arch/riscv/devices/uart.h"
+#include "core/console/ring.h"
 #include "core/dispatch/account_class.h"
 #include "core/dispatch/mmio.h"
 #include "core/hart/external_poll.h"
@@ -130,7 +131,12 @@ static void frame_ends(void)
 	lines = 0;
 }
 
-void uart_write(const struct uart *uart, const char *s, size_t n)
+void uart_write(struct uart *uart, const char *s, size_t n)
+{
+	(void)uart_put(uart, s, n);
+}
+
+size_t uart_put(struct uart *uart, const char *s, size_t n)
 {
 	(void)uart;
 	for (size_t i = 0; i < n; i++) {
@@ -146,6 +152,7 @@ void uart_write(const struct uart *uart, const char *s, size_t n)
 			frame[frame_len++] = s[i];
 		}
 	}
+	return n;
 }
 
 /* --- what goes in --------------------------------------------------------------------------- */
@@ -155,9 +162,9 @@ void uart_init(struct uart *uart, hpa_t base, uint32_t reg_shift, uint32_t io_wi
 	(void)uart, (void)base, (void)reg_shift, (void)io_width;
 }
 
-void uart_listen(const struct uart *uart, bool on)
+void uart_listen(const struct uart *uart, bool received, bool empty)
 {
-	(void)uart, (void)on;
+	(void)uart, (void)received, (void)empty;
 }
 
 int uart_read(const struct uart *uart)
@@ -187,9 +194,14 @@ void external_poll_at(enum external_kind what, uint64_t time)
 	hart.pcpu.next_poll = time;
 }
 
-void external_route_uart_irq(void (*serve)(void))
+void external_serve_console(void (*serve)(void))
 {
 	serve_console = serve;
+}
+
+void vm_output_room(struct vm *vm)
+{
+	(void)vm;
 }
 
 /* --- the VMs -------------------------------------------------------------------------------- */
@@ -425,6 +437,8 @@ static void serve_all(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static char memory[RING_BYTES(VM_MAX_VMS)];
+
 	if (size < 2)
 		return 0;
 	make_vms(1 + data[0] % OPERATOR_VMS);
@@ -437,7 +451,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	log_init((hpa_t){1}, 0, 1);
 	terminal_init();
 	terminal_set_vms(&tree);
-	terminal_enable_input();
+	terminal_enable_input(memory);
 	operator_model_begin(n_vms, platform.frames);
 	typed = data + 1;
 	typed_end = data + size;

@@ -105,10 +105,13 @@ HOST_TESTS += wake_times
 HOST_SRC_wake_times := tests/host/test_wake_times.c core/hart/wake_times.c
 
 CONSOLE_SRC := core/console/console.c core/console/console_frame.c core/console/console_keys.c \
-	core/console/console_line.c core/lib/text.c core/lib/printf.c
+	core/console/console_line.c core/console/ring.c core/lib/text.c core/lib/printf.c
 
 HOST_TESTS += console
 HOST_SRC_console := tests/host/test_console.c tests/host/console_log.c $(CONSOLE_SRC)
+
+HOST_TESTS += ring
+HOST_SRC_ring := tests/host/test_ring.c core/console/ring.c
 
 HOST_TESTS += console_live
 HOST_SRC_console_live := tests/host/test_console_live.c tests/host/console_log.c $(CONSOLE_SRC)
@@ -273,8 +276,8 @@ HOST_SRC_samples := tests/host/test_samples.c core/watch/samples.c
 $(HOST_SRC_samples:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 # Harts that are threads, under ThreadSanitizer: what one hands to another must be in order.
-THREADS_SRC := $(addprefix tests/host/,test_threads.c threads.c) core/log.c core/lib/printf.c \
-	core/dispatch/serve_requests.c \
+THREADS_SRC := $(addprefix tests/host/,test_threads.c threads.c) core/log.c core/console/ring.c \
+	core/lib/printf.c core/dispatch/serve_requests.c \
 	$(addprefix core/vcpu/,exit_record.c vcpu_requests.c vm_command.c) \
 	$(addprefix core/watch/,observe_request.c trace.c) \
 	core/vsbi/vsbi_hsm.c vpmu/bits.c

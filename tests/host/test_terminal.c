@@ -11,6 +11,7 @@
 
 #include "arch/riscv/devices/uart.h"
 #include "core/console/port.h"
+#include "core/console/ring.h"
 #include "core/hart/external_poll.h"
 #include "core/hart/pcpu.h"
 #include "core/hart/platform.h"
@@ -33,7 +34,11 @@ struct vm *vms = all_vms;
 uint32_t n_vms = 1;
 
 static union hart_stack hart;
-static bool listening;       /* the host's UART interrupts for input */
+static bool listening;                   /* the host's UART interrupts for input */
+static bool asks_for_output;             /* and for an empty transmitter */
+static size_t line_takes = SIZE_MAX / 2; /* bytes that it takes without waiting */
+static char line[1 << 20];               /* and has taken */
+static size_t line_length;
 static unsigned int typed;   /* not yet read from the host's UART */
 static unsigned int arrived; /* in the VM's */
 static size_t room;          /* there */
@@ -54,15 +59,36 @@ void uart_init(struct uart *uart, hpa_t base, uint32_t reg_shift, uint32_t io_wi
 	listening = true;
 }
 
-void uart_write(const struct uart *uart, const char *s, size_t n)
-{
-	(void)uart, (void)s, (void)n;
-}
-
-void uart_listen(const struct uart *uart, bool on)
+size_t uart_put(struct uart *uart, const char *s, size_t n)
 {
 	(void)uart;
-	listening = on;
+	n = n < line_takes ? n : line_takes;
+	line_takes -= n;
+	assert_true(line_length + n < sizeof(line));
+	memcpy(line + line_length, s, n);
+	line_length += n;
+	return n;
+}
+
+void uart_write(struct uart *uart, const char *s, size_t n)
+{
+	line_takes += n;
+	assert_int_equal(uart_put(uart, s, n), n);
+}
+
+void uart_listen(const struct uart *uart, bool received, bool empty)
+{
+	(void)uart;
+	listening = received;
+	asks_for_output = empty;
+}
+
+/* Which VMs have been told of room. */
+static unsigned int told;
+
+void vm_output_room(struct vm *vm)
+{
+	told |= 1U << (vm - vms);
 }
 
 int uart_read(const struct uart *uart)
@@ -128,7 +154,7 @@ void external_poll_at(enum external_kind what, uint64_t time)
 	hart.pcpu.next_poll = time;
 }
 
-void external_route_uart_irq(void (*serve)(void))
+void external_serve_console(void (*serve)(void))
 {
 	serve_console = serve;
 }
@@ -139,13 +165,15 @@ static void begin(size_t room_now)
 {
 	static struct vm_tree tree = {.n_vms = 1, .vms = {{.name = "alpha"}}};
 
+	static char memory[RING_BYTES(VM_MAX_VMS)];
+
 	/* Of the test before nothing waits. */
 	listening = true;
 	typed = 0;
 	room = ROOM;
 	platform.interactive = true;
 	terminal_set_vms(&tree);
-	terminal_enable_input();
+	terminal_enable_input(memory);
 	serve_console();
 	arrived = 0;
 	typed = TYPED;

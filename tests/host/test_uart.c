@@ -21,7 +21,8 @@ static struct {
 	uint8_t fcr;
 	uint32_t shift, width;
 	uint32_t reads_of_data, reads_of_status;
-	char out[32];
+	uint32_t in_fifo, fills; /* bytes; with this many its transmitter is not empty */
+	char out[64];
 	size_t n_out;
 } chip;
 
@@ -55,9 +56,11 @@ static void put(uint32_t n, uint32_t value)
 {
 	assert_true(value < 256);
 	assert_true(n == RBR || n == IER || n == IIR);
-	if (n == RBR)
+	if (n == RBR) {
 		chip.out[chip.n_out++] = (char)value;
-	else if (n == IIR)
+		if (++chip.in_fifo == chip.fills)
+			chip.value[LSR] &= 0x9f;
+	} else if (n == IIR)
 		chip.fcr = (uint8_t)value;
 	else
 		chip.value[n] = (uint8_t)value;
@@ -128,8 +131,36 @@ static void each_distance_and_width(void **state)
 		assert_int_equal(uart_read(&uart), 0xe4);
 		assert_int_equal(uart_read(&uart), -1);
 		assert_int_equal(chip.reads_of_data, 1);
-		uart_listen(&uart, false);
+		uart_listen(&uart, false, true);
+		assert_int_equal(chip.value[IER], 2);
+		uart_listen(&uart, false, false);
 		assert_int_equal(chip.value[IER], 0);
+	}
+}
+
+/* As many bytes as its FIFO has, after one look at its status; and none until it is empty. */
+static void a_fifo_is_filled(void **state)
+{
+	static const char text[] = "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz";
+
+	(void)state;
+	for (uint32_t fifo = 1; fifo <= 16; fifo += 15) {
+		struct uart uart;
+
+		memset(&chip, 0, sizeof(chip));
+		chip.width = 1;
+		chip.value[LSR] = 0x60;
+		chip.value[IIR] = fifo == 16 ? 0xc1 : 1;
+		chip.fills = fifo;
+		uart_init(&uart, (hpa_t){BASE}, 0, 1);
+		assert_int_equal(uart_put(&uart, text, 3), fifo == 16 ? 3 : 1);
+		assert_int_equal(uart_put(&uart, text, 40), fifo == 16 ? 13 : 0);
+		assert_int_equal(uart_put(&uart, text, 40), 0);
+		assert_int_equal(chip.n_out, fifo);
+		chip.value[LSR] = 0x60;
+		chip.in_fifo = 0;
+		assert_int_equal(uart_put(&uart, text, 40), fifo);
+		assert_int_equal(chip.n_out, 2 * fifo);
 	}
 }
 
@@ -140,7 +171,7 @@ static void an_xscale_uart_stays_on(void **state)
 
 	(void)state;
 	assert_int_equal(chip.value[IER], 0x41);
-	uart_listen(&uart, false);
+	uart_listen(&uart, false, false);
 	assert_int_equal(chip.value[IER], 0x40);
 }
 
@@ -176,9 +207,8 @@ static void a_timeout_without_bytes_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(each_distance_and_width),
-	    cmocka_unit_test(an_xscale_uart_stays_on),
-	    cmocka_unit_test(a_busy_interrupt_ends),
+	    cmocka_unit_test(each_distance_and_width),      cmocka_unit_test(a_fifo_is_filled),
+	    cmocka_unit_test(an_xscale_uart_stays_on),      cmocka_unit_test(a_busy_interrupt_ends),
 	    cmocka_unit_test(a_timeout_without_bytes_ends),
 	};
 

@@ -21,6 +21,7 @@
 #include "core/io/dma.h"
 #include "core/io/functions.h"
 #include "core/io/vm_quiet.h"
+#include "core/io/vm_uart.h"
 #include "core/io/wired.h"
 #include "core/life/heart.h"
 #include "core/life/vm_load.h"
@@ -54,6 +55,10 @@ static bool silent; /* the IOMMU */
 struct pcpu *this_pcpu(void)
 {
 	return NULL;
+}
+
+void log_flush(void)
+{
 }
 
 void machine_off(uint64_t reason)
@@ -227,9 +232,9 @@ void vplic_init(struct vplic *plic, uint32_t n_vcpus)
 	lives++;
 }
 
-void vuart_init(struct vuart *uart)
+void vm_uart_begin(struct vm *of)
 {
-	(void)uart;
+	(void)of;
 }
 
 /* --- the harts ------------------------------------------------------------------------------ */

@@ -11,11 +11,13 @@
 #define LSR      5U
 #define USR      31U /* DesignWare: status; reading it ends IIR_BUSY */
 #define IER_RX   0x01U
+#define IER_TX   0x02U
 #define IER_UUE  0x40U /* XScale: the UART is on; reads as 0 elsewhere */
 #define FCR_FIFO 0x01U
 #define LSR_DR   0x01U
 #define LSR_THRE 0x20U
 #define IIR_ID   0x0fU
+#define IIR_FIFO 0xc0U /* both bits: FIFOs of at least 16 bytes are on and work */
 #define IIR_BUSY 0x07U /* DesignWare: LCR was written while the UART was busy, as loaders do */
 #define IIR_TIME 0x0cU /* received bytes have been waiting for a while */
 
@@ -43,26 +45,39 @@ void uart_init(struct uart *uart, hpa_t base, uint32_t reg_shift, uint32_t io_wi
 		return;
 	/* The firmware has set the line format and speed. */
 	put(uart, FCR, FCR_FIFO);
-	uart_listen(uart, true);
+	uart->fifo = (get(uart, IIR) & IIR_FIFO) == IIR_FIFO ? 16 : 1;
+	uart_listen(uart, true, false);
 }
 
-void uart_listen(const struct uart *uart, bool on)
+void uart_listen(const struct uart *uart, bool received, bool empty)
 {
 	if (uart->base)
-		put(uart, IER, (get(uart, IER) & IER_UUE) | (on ? IER_RX : 0));
+		put(uart, IER,
+		    (get(uart, IER) & IER_UUE) | (received ? IER_RX : 0) | (empty ? IER_TX : 0));
 }
 
-void uart_write(const struct uart *uart, const char *s, size_t n)
+size_t uart_put(struct uart *uart, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (!uart->base) {
 			sbi_call(SBI_EXT_DBCN, SBI_DBCN_WRITE_BYTE, (uint8_t)s[i], 0, 0, 0, 0);
 			continue;
 		}
-		while (!(get(uart, LSR) & LSR_THRE)) /* WAITS */
-			;
+		if (!uart->taken) {
+			if (!(get(uart, LSR) & LSR_THRE))
+				return i;
+			uart->taken = uart->fifo;
+		}
 		put(uart, THR, (uint8_t)s[i]);
+		uart->taken--;
 	}
+	return n;
+}
+
+void uart_write(struct uart *uart, const char *s, size_t n)
+{
+	for (size_t done = 0; done < n;)
+		done += uart_put(uart, s + done, n - done);
 }
 
 /* Clears interrupts of a DesignWare UART that no byte has caused. They would never end. An ns16550a

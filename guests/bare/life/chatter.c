@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Prints numbered lines of different lengths without a pause: by=dbcn in pieces, by=call with as
- * many as possible per call, by=uart.
+ * many as possible per call, by=uart, by=byte with WRITE_BYTE.
  */
 #include "guests/bare/bare.h"
 
 #define UART_THR ((volatile uint8_t *)0x10000000)
+#define UART_LSR ((volatile uint8_t *)0x10000005)
+#define LSR_THRE 0x20
+#define FIFO     16UL
 
 #define LINE_BYTES 160UL
 #define POOL       ((char *)0x80800000)
@@ -65,16 +68,33 @@ static uint64_t by_call(uint64_t n, uint64_t lines)
 
 	while (n < lines && length < POOL_BYTES - LINE_BYTES)
 		length += make_line(POOL + length, n++);
-	return sbi_call(SBI_EXT_DBCN, SBI_DBCN_CONSOLE_WRITE, length, (unsigned long)POOL, 0, 0, 0,
-	                0)
-	                   .value == length
-	           ? n
-	           : lines;
+	for (uint64_t at = 0; at < length;)
+		at += (uint64_t)sbi_call(SBI_EXT_DBCN, SBI_DBCN_CONSOLE_WRITE, length - at,
+		                         (unsigned long)POOL + at, 0, 0, 0, 0)
+		          .value;
+	return n;
+}
+
+/* As many bytes as a FIFO has each time that it is empty, as drivers do. */
+static void by_uart(uint64_t length)
+{
+	for (uint64_t i = 0; i < length; i++) {
+		while (i % FIFO == 0 && !(*UART_LSR & LSR_THRE))
+			;
+		*UART_THR = (uint8_t)line[i];
+	}
+}
+
+static void by_byte(uint64_t length)
+{
+	for (uint64_t i = 0; i < length; i++)
+		sbi_call(SBI_EXT_DBCN, SBI_DBCN_WRITE_BYTE, (uint8_t)line[i], 0, 0, 0, 0, 0);
 }
 
 int chatter(uint64_t hartid)
 {
 	bool uart = bootarg_is("by", "uart"), call = bootarg_is("by", "call");
+	bool byte = bootarg_is("by", "byte");
 	uint64_t lines = bootarg_num("lines", 1000), n = 0;
 
 	(void)hartid;
@@ -83,10 +103,7 @@ int chatter(uint64_t hartid)
 	for (; n < lines; n++) {
 		uint64_t length = make_line(line, n);
 
-		if (!uart)
-			by_dbcn(length);
-		for (uint64_t i = 0; uart && i < length; i++)
-			*UART_THR = (uint8_t)line[i];
+		(uart ? by_uart : byte ? by_byte : by_dbcn)(length);
 	}
 	return 0;
 }

@@ -208,6 +208,8 @@ static void time_passes(void)
 		if (h->guest_waits && guest_timer(h) < next)
 			next = guest_timer(h);
 	}
+	if (machine.uart_sends && machine.uart_until < next)
+		next = machine.uart_until;
 	if (next > machine.time)
 		machine.time = next;
 	if (machine.kind.files && percent(&machine.chance, 30))
@@ -336,6 +338,7 @@ static void choose_kind(struct machine_kind *k)
 	k->boot_fails = percent(c, 15);
 	k->late_unmask = percent(c, 30);
 	k->busy_operator = percent(c, 30);
+	k->slow_line = percent(c, 30);
 	k->stalls = percent(c, 50);
 	k->short_lives = percent(c, 15);
 	k->n_vms = 1 + below(c, 4);

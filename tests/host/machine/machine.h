@@ -50,7 +50,7 @@
 struct machine_kind {
 	uint32_t harts;
 	bool sstc, vectors, delegated, no_vmids, roam, interactive, frames, hart_flags, late_unmask,
-	    busy_operator, stalls, short_lives;
+	    busy_operator, stalls, short_lives, slow_line;
 	bool firmware_fails;     /* calls return errors now and then, */
 	bool boot_fails;         /* before the first guest runs, too */
 	bool iommu, iommu_stops; /* it may take no commands for a while */
@@ -126,11 +126,12 @@ extern struct machine {
 	uint64_t fences;            /* grows with each event that fences are about */
 	uint32_t faults;            /* calls that the firmware refused */
 	struct machine_hart hart[MACHINE_HARTS];
-	uint32_t now;  /* the hart that runs */
-	bool off;      /* switched off */
-	bool booted;   /* a guest was entered */
-	char why[200]; /* empty: no difference was found */
-	bool uart_listens;
+	uint32_t now;                  /* the hart that runs */
+	bool off;                      /* switched off */
+	bool booted;                   /* a guest was entered */
+	char why[200];                 /* empty: no difference was found */
+	bool uart_listens, uart_sends; /* it interrupts for received bytes; while it is empty */
+	uint64_t uart_until;           /* if it is slow: its FIFO is empty at this time */
 } machine;
 
 static inline struct machine_hart *machine_hart(void)
@@ -168,6 +169,9 @@ void *machine_host_tree(const struct machine_kind *kind);
 /* machine_chip.c: whether an external interrupt pends in a hart; some VM's clock has one, or a VM
  * has served its clock; whether all is as it must be, at any time or while all harts are asleep. */
 bool chip_interrupts(uint32_t hart);
+
+/* How many bytes the host's UART takes now. */
+size_t uart_takes(void);
 void chip_raises(void);
 void chip_lowers(const struct vm *vm);
 void chip_look(bool asleep);

@@ -178,13 +178,30 @@ void uart_init(struct uart *uart, hpa_t base, uint32_t reg_shift, uint32_t io_wi
 	machine.uart_listens = true;
 }
 
-void uart_listen(const struct uart *uart, bool on)
+void uart_listen(const struct uart *uart, bool received, bool empty)
 {
 	(void)uart;
-	machine.uart_listens = on;
+	machine.uart_listens = received;
+	machine.uart_sends = empty;
 }
 
-void uart_write(const struct uart *uart, const char *s, size_t n)
+/* A byte that a slow line sends takes this many ticks. */
+#define BYTE_TICKS 40U
+
+size_t uart_put(struct uart *uart, const char *s, size_t n)
+{
+	(void)uart;
+	machine_sees();
+	if (machine.kind.slow_line) {
+		n = n < uart_takes() ? n : uart_takes();
+		if (n)
+			machine.uart_until = machine.time + n * BYTE_TICKS;
+	}
+	operator_output(s, n);
+	return n;
+}
+
+void uart_write(struct uart *uart, const char *s, size_t n)
 {
 	(void)uart;
 	machine_sees();

@@ -107,6 +107,17 @@ static void look_at_wires(void)
 	}
 }
 
+size_t uart_takes(void)
+{
+	return machine.time < machine.uart_until ? 0 : 16;
+}
+
+static bool uart_interrupts(void)
+{
+	return (machine.uart_listens && operator_has_typed()) ||
+	       (machine.uart_sends && uart_takes());
+}
+
 bool chip_interrupts(uint32_t hart)
 {
 	look_at_wires();
@@ -116,7 +127,7 @@ bool chip_interrupts(uint32_t hart)
 		if (s->on && s->pending && s->place == hart)
 			return true;
 	}
-	return hart == 0 && machine.uart_listens && operator_has_typed();
+	return hart == 0 && uart_interrupts();
 }
 
 void chip_raises(void)
@@ -281,7 +292,7 @@ uint32_t irqchip_claim(const struct irqchip *chip, uint32_t place)
 {
 	(void)chip;
 	machine_sees();
-	if (place == 0 && machine.uart_listens && operator_has_typed())
+	if (place == 0 && uart_interrupts())
 		return UART_IRQ;
 	look_at_wires();
 	for (uint32_t i = 0; i < SOURCES; i++) {

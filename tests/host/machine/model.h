@@ -76,10 +76,12 @@ struct model_vcpu {
 	uint32_t n_starts;
 
 	/* A counter of instructions. */
-	uint64_t says; /* letters that its call prints */
-	bool masked;   /* it has masked LCOFI since its last exit */
-	bool refused;  /* the call must return an error */
-	bool granted;  /* the call must not say that a parameter is invalid */
+	/* Letters that its call prints, if all; and whether the call may print fewer. */
+	uint64_t says;
+	bool says_some;
+	bool masked;  /* it has masked LCOFI since its last exit */
+	bool refused; /* the call must return an error */
+	bool granted; /* the call must not say that a parameter is invalid */
 	bool counts, begins;
 	uint32_t counter, reads; /* reads: a register gets its value, 0: none */
 	uint64_t count;
@@ -94,6 +96,9 @@ struct model_text {
 	uint64_t least, most;
 };
 extern struct model_text model_texts[VM_MAX_VMS];
+
+/* How many of the first n bytes of a guest's text are no line feeds. */
+uint64_t model_letters(uint64_t n);
 
 #define DIFFERS(vcpu, format, ...)                                                                 \
 	machine_differs("vm%u vcpu %u on hart %u: " format, (vcpu)->vm->index, (vcpu)->id,         \

@@ -60,7 +60,8 @@ void model_call_returned(struct machine_hart *h, struct vcpu *vcpu)
 	if (m->granted && (int64_t)h->x[10] == SBI_ERR_INVALID_PARAM)
 		DIFFERS(vcpu, "was refused memory that it has");
 	if (!h->x[10])
-		model_texts[vm->index].least += m->says;
+		model_texts[vm->index].least +=
+		    m->says && m->says_some ? model_letters(h->x[11]) : m->says;
 	m->says = 0;
 	m->sent.kind = MODEL_SENT_NOTHING;
 	m->begins = m->refused = m->granted = false;

@@ -76,7 +76,7 @@ size_t uart_put(struct uart *uart, const char *s, size_t n)
 
 void uart_write(struct uart *uart, const char *s, size_t n)
 {
-	for (size_t done = 0; done < n;)
+	for (size_t done = 0; done < n;) /* WAITS */
 		done += uart_put(uart, s + done, n - done);
 }
 

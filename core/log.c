@@ -144,16 +144,16 @@ void log_begin_ring(char *memory, unsigned int n_vms, void (*more)(bool more))
 	uses_ring = true;
 }
 
-/* VMs that wait for room are not told any more. */
+/* VMs that wait for room are not told any more. In a panic another hart may be changing the ring,
+ * which is then read as it is, once round at most. */
 static void stop_ring(void)
 {
+	size_t left = uses_ring ? ring.size : 0, n;
 	const char *at;
-	size_t n;
 
-	if (!uses_ring)
-		return;
 	uses_ring = false;
-	while ((n = ring_next(&ring, &at))) {
+	for (; left && (n = ring_next(&ring, &at)); left -= n) {
+		n = n < left ? n : left;
 		uart_write(&uart, at, n);
 		ring_drop(&ring, n);
 	}

@@ -180,15 +180,15 @@ static bool was_asked(struct model_vcpu *m, uint64_t pc, uint64_t opaque, uint64
 	return false;
 }
 
-/* The VM's bytes in the ring. */
+/* The VM's bytes in the ring. A line that is on its way is not seen, either; its end may be another
+ * writer's. */
 static uint64_t ring_waiting(uint32_t vm)
 {
-	size_t room = log_room(vm);
+	size_t room = log_room(vm), all = RING_SHARE - RING_END - 2;
 
-	size_t all = RING_SHARE - RING_END - 2;
-
-	/* A line that is on its way is not seen, either. */
-	return room >= all ? 0 : all - room + CONSOLE_LINE_BYTES;
+	if (!log_has_more())
+		return 0;
+	return (room < all ? all - room : 0) + CONSOLE_LINE_BYTES;
 }
 
 /* All that the last life has printed is out, but for what waits for the line. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arch/riscv/hart/csr.h"
+#include "core/log.h"
 #include "arch/riscv/hart/trap.h"
 #include "core/vcpu/observers.h"
 #include "core/vcpu/vm_end.h"
@@ -90,6 +91,9 @@ bool model_should_run(struct vcpu *vcpu)
 	const struct model_vcpu *m = model_of(vcpu);
 
 	if (vcpu->vm->state != VM_RUNNING || m->in_guest || vcpu->vm->command)
+		return false;
+	/* The serial line takes its time. */
+	if (vcpu->run.blocked & BLOCK_OUTPUT && log_has_more())
 		return false;
 	if (m->start_due || !m->seen || m->off || m->life != vcpu->vm->htimedelta)
 		return m->start_due || vcpu->hsm_state == SBI_HSM_STATE_START_PENDING;

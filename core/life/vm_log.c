@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "arch/riscv/hart/csr.h"
+#include "core/hart/platform.h"
 #include "core/io/dma.h"
 #include "core/lib/printf.h"
 #include "core/log.h"
@@ -12,6 +14,10 @@
 /* Maximum number of stays that serve the devices' last faults: enough for twice the fault queue. A
  * device that faults for ever must not delay the VM's end for ever. */
 #define MAX_FAULT_STAYS 16U
+
+/* How long the lines about an end wait for room, all together. A serial line of 115,200 baud takes
+ * all that can be in front of them in 10 s. */
+#define PATIENCE_S 60UL
 
 /* Lines of registers after a failure. */
 #define REGISTER_LINES 10U
@@ -161,6 +167,7 @@ void vm_log_begin(struct vm *vm)
 {
 	vm->life.step = 0;
 	vm->life.fault_stays = 0;
+	vm->life.since = csr_read(CSR_TIME);
 }
 
 bool vm_log_piece(struct vm *vm)
@@ -168,7 +175,12 @@ bool vm_log_piece(struct vm *vm)
 	struct vm_life *life = &vm->life;
 
 	if (*life->line != '\0') {
-		log_text(life->line);
+		/* It may say that the VM failed. */
+		if (!terminal_log(life->line)) {
+			if (csr_read(CSR_TIME) - life->since < platform.timebase * PATIENCE_S)
+				return true;
+			log_text(life->line);
+		}
 		*life->line = '\0';
 		return true;
 	}

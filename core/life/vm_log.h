@@ -19,7 +19,8 @@ void vm_failure_text(const char *failure, uint64_t value, const char *unit, char
 /* Ends the VM's own last line, and logs the lines about the end of a life: the exits of each vcpu,
  * the devices' last faults, late windows, the reason, registers after a failure, and the cost of
  * budgets. A piece of work makes a line or prints it, because both together would take too long for
- * one stay. Returns false after the last piece. Called by the lead hart, when all vcpus are off. */
+ * one stay. While the serial line has no room for a line, a piece does nothing, for at most 60 s in
+ * all. Returns false after the last piece. Called by the lead hart, when all vcpus are off. */
 void vm_log_begin(struct vm *vm);
 bool vm_log_piece(struct vm *vm);
 

@@ -141,6 +141,19 @@ static void write_line(const char *text)
 	console_tally_puts(&console, text);
 }
 
+bool terminal_log(const char *line)
+{
+	log_lock();
+	bool room = log_room(RING_TALLY) >= LINES_MOST;
+
+	if (room) {
+		log_writer(RING_TALLY);
+		write_line(line);
+	}
+	log_unlock();
+	return room;
+}
+
 void terminal_init(void)
 {
 	console_init(&console, platform.interactive, NULL, 0);

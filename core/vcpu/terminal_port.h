@@ -16,6 +16,10 @@ size_t terminal_vm_write(uint32_t vm, const char *bytes, size_t n);
  * is not enough for any 16 bytes now. Any hart may call it. */
 bool terminal_vm_put(uint32_t vm, char byte, bool *full);
 
+/* As log_text(), but if there is no room for the line, it is not lost: returns false. Any hart may
+ * call it. */
+bool terminal_log(const char *line);
+
 /* Whether the VM's share has fewer than `least` free bytes (core/console/ring.h). If so,
  * vm_output_room() is called when it has more, maybe on another hart. Any hart may call it. */
 bool terminal_vm_waits(uint32_t vm, size_t least);

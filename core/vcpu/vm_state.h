@@ -60,7 +60,9 @@ struct vm_life {
 	uint32_t device;
 	bool detached;
 	bool drained;
-	bool waiting; /* no step had an effect since `since`; one with an effect clears it */
+	/* No step had an effect since `since`; one with an effect clears it. While the end is being
+	 * logged, `since` is when that began. */
+	bool waiting;
 	uint64_t since;
 	const struct vm_device *busy_device;
 	bool never_quiet; /* an interrupt or the IOMMU never comes to rest, for whichever device */

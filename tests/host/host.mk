@@ -170,7 +170,7 @@ $(HOST_SRC_uart:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart \
 	-iquote tests/host/device
 
 HOST_TESTS += terminal
-TERMINAL_SRC := tests/host/test_terminal.c core/operator/terminal.c core/log.c
+TERMINAL_SRC := tests/host/test_terminal.c core/operator/terminal.c core/log.c core/life/vm_log.c
 HOST_SRC_terminal := $(TERMINAL_SRC) $(CONSOLE_SRC) core/life/last_words.c
 $(TERMINAL_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 

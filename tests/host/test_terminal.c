@@ -15,8 +15,10 @@
 #include "core/hart/external_poll.h"
 #include "core/hart/pcpu.h"
 #include "core/hart/platform.h"
+#include "core/io/dma.h"
 #include "core/io/external.h"
 #include "core/io/vm_uart.h"
+#include "core/life/vm_log.h"
 #include "core/log.h"
 #include "core/operator/prompt.h"
 #include "core/operator/terminal.h"
@@ -120,6 +122,12 @@ void vm_input(struct vm *vm, uint8_t byte)
 	}
 }
 
+bool dma_log_remaining(struct vm *vm)
+{
+	(void)vm;
+	return false;
+}
+
 static unsigned int lines; /* of the command's answer that are still to come */
 
 void prompt_begin(const char *text)
@@ -172,6 +180,7 @@ static void begin(size_t room_now)
 	typed = 0;
 	room = ROOM;
 	platform.interactive = true;
+	terminal_init();
 	terminal_set_vms(&tree);
 	terminal_enable_input(memory);
 	serve_console();
@@ -306,12 +315,69 @@ static void long_lines(void **state)
 	length = 288;
 }
 
+/* The line takes all, until no output waits. */
+static void drains(void)
+{
+	line_takes = SIZE_MAX / 2;
+	for (unsigned int i = 0; log_has_more(); i++) {
+		assert_true(i < 10000);
+		serve_console();
+	}
+}
+
+static void fails(void)
+{
+	static const struct vm_config config = {.name = "alpha", .n_vcpus = 1};
+	static struct vcpu vcpu;
+
+	all_vms[0].config = &config;
+	all_vms[0].vcpus[0] = &vcpu;
+	all_vms[0].end.why = VM_END_FAILED;
+	all_vms[0].end.failure = "it broke at";
+	all_vms[0].end.value = 0x2a;
+	line_takes = 0;
+	for (unsigned int i = 0; i < 100; i++)
+		log_line("another line of Tally's, which is long enough, number %u", i);
+	vm_log_begin(&all_vms[0]);
+}
+
+/* The lines about a VM's end wait until the serial line has taken others; but not for ever. */
+static void an_end_waits_for_room(void **state)
+{
+	const char *said;
+
+	(void)state;
+	begin(ROOM);
+	typed = 0;
+	fails();
+	for (unsigned int i = 0; i < 100; i++)
+		assert_true(vm_log_piece(&all_vms[0]));
+	drains();
+	said = line + line_length;
+	while (vm_log_piece(&all_vms[0]))
+		;
+	drains();
+	assert_non_null(strstr(said, "tally: vm alpha: vcpu 0: exits"));
+	assert_non_null(strstr(said, "tally: vm alpha: failed: it broke at 2a"));
+	assert_non_null(strstr(said, "tally: vm alpha: vcpu 0: stvec"));
+	fails();
+	host_csrs[CSR_TIME] += 60 * platform.timebase - 1;
+	for (unsigned int i = 0; i < 100; i++)
+		assert_true(vm_log_piece(&all_vms[0]));
+	host_csrs[CSR_TIME]++;
+	for (unsigned int i = 0; vm_log_piece(&all_vms[0]); i++)
+		assert_true(i < 100);
+	drains();
+	assert_non_null(strstr(said, " lines were lost"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(bytes_wait_for_room),   cmocka_unit_test(a_guest_that_reads_meanwhile),
 	    cmocka_unit_test(a_vm_that_ends),        cmocka_unit_test(patience),
 	    cmocka_unit_test(one_command_at_a_time), cmocka_unit_test(long_lines),
+	    cmocka_unit_test(an_end_waits_for_room),
 	};
 
 	return cmocka_run_group_tests_name("terminal", tests, NULL, NULL);

@@ -148,6 +148,17 @@ def test_lines_logs_and_verdict(events, sizes):
     check_outcome(events, sizes)
 
 
+def test_a_lost_line_is_no_success():
+    """One that says that a VM has failed may be among them."""
+    events = [frames.Output(0, b"report end 0\n"), frames.Own("vm alpha: ended"),
+              frames.Own("all VMs ended")]
+    assert status(outcome(events, [4096])[1])[0] == 0
+    events.insert(1, frames.Own("3 lines were lost"))
+    assert status(outcome(events, [4096])[1])[0] == 6
+    events.insert(0, frames.Own("vm beta: failed: it broke"))
+    assert status(outcome(events, [4096])[1])[0] == 1
+
+
 @SHORT
 @given(events=EVENTS, sizes=SIZES)
 def test_the_screen(events, sizes):

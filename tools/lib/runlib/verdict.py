@@ -36,6 +36,7 @@ class Verdict:
         self.own = []        # Tally's lines that matter
         self.inexact = []    # harts that count wrong, and whose counters guests have nevertheless
         self.warned = False
+        self.lost = False    # some of Tally's own lines are, and maybe one that matters
 
     def line(self, owner, text, whole):
         """A line of the console: a VM's, "" for Tally's."""
@@ -44,6 +45,7 @@ class Verdict:
             self.own.append(text)
         if owner == "":
             self.counts(text)
+            self.lost |= bool(re.match(r"\d+ lines were lost$", text))
         if owner:
             seen = self.seen.setdefault(owner, set())
             seen.update(pattern for pattern in self.expect if pattern.search(whole))
@@ -83,6 +85,8 @@ class Verdict:
         failed = [line for line in self.own if re.match(r"vm \S+: failed", line)]
         if failed:
             raise Stop(VM_FAILED, failed[0])
+        if self.lost:
+            raise Stop(NO_VERDICT, "lines of Tally's own were lost, see above")
         if "all VMs ended" not in self.own:
             if args.keyboard:
                 raise Stop(INTERRUPTED, "the machine was left before all VMs had ended")

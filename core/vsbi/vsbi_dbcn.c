@@ -24,17 +24,24 @@ static uint64_t write_some(const struct vm *vm, const char *memory, uint64_t n)
 	return terminal_vm_write(vm->index, bytes, n);
 }
 
+/* a1 has the number of bytes of the whole write. If the VM's share of the console's output is full,
+ * the write is partial; but it waits for its first byte, because Linux drops a text of which no
+ * byte was written (drivers/tty/hvc/hvc_console.c). */
 static bool write_more(struct vcpu *vcpu)
 {
 	struct long_call *call = &vcpu->call;
 	uint64_t n = write_some(vcpu->vm, (const char *)call->at, call->left);
+	uint64_t *all = &vcpu->ctx.x[REG_A0 + 1];
 
 	call->at += n;
 	call->left -= n;
 	if (n)
 		return call->left;
-	/* The VM's share of the console's output is full, so the write is partial. */
-	vcpu->ctx.x[REG_A0 + 1] -= call->left;
+	if (call->left == *all) {
+		vm_wait_for_output(vcpu);
+		return true;
+	}
+	*all -= call->left;
 	return false;
 }
 
@@ -57,8 +64,6 @@ static bool is_answered(uint64_t n, uint64_t high, vsbi_ret *ret)
 	return !n || high;
 }
 
-/* A write is partial only if the VM's share of the console's output is full; the call does not
- * wait. */
 static VSBI_FN(console_write)
 {
 	struct vcpu *vcpu = this_vcpu();
@@ -72,8 +77,6 @@ static VSBI_FN(console_write)
 	if (!memory)
 		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
 	done = write_some(vcpu->vm, memory, a0);
-	if (!done)
-		return vsbi_result(SBI_SUCCESS, 0);
 	if (done < a0)
 		long_call_begin(vcpu, &(struct long_call){.slice = write_more,
 		                                          .at = (uint64_t)memory + done,

@@ -55,7 +55,8 @@ static void by_dbcn(uint64_t length)
 		struct sbiret r = sbi_call(SBI_EXT_DBCN, SBI_DBCN_CONSOLE_WRITE, n,
 		                           (unsigned long)(line + at), 0, 0, 0, 0);
 
-		if (r.error)
+		/* As Linux's driver, it drops a text of which no byte was written. */
+		if (r.error || !r.value)
 			return;
 		at += r.value;
 	}

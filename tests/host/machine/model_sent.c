@@ -59,6 +59,8 @@ void model_call_returned(struct machine_hart *h, struct vcpu *vcpu)
 		DIFFERS(vcpu, "reached memory that it has not");
 	if (m->granted && (int64_t)h->x[10] == SBI_ERR_INVALID_PARAM)
 		DIFFERS(vcpu, "was refused memory that it has");
+	if (!h->x[10] && m->says && m->says_some && !h->x[11])
+		DIFFERS(vcpu, "wrote no byte of %lu, and is not told to wait", m->says);
 	if (!h->x[10])
 		model_texts[vm->index].least +=
 		    m->says && m->says_some ? model_letters(h->x[11]) : m->says;

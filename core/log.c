@@ -49,8 +49,8 @@ void log_divert(void (*writer)(const char *text))
 __attribute__((noinline)) void log_lock(void)
 {
 	spin_lock(&lock);
-	budget = LOG_PUSH;
-	output_of = RING_TALLY;
+	budget = 0;
+	output_of = RING_ANSWERS;
 }
 
 bool log_has_more(void)
@@ -110,6 +110,7 @@ void log_emit(const char *bytes, size_t n)
 void log_writer(unsigned int which)
 {
 	output_of = which;
+	budget = LOG_PUSH;
 }
 
 __attribute__((noinline)) size_t log_room(unsigned int which)
@@ -183,6 +184,7 @@ void log_line(const char *format, ...)
 void log_text(const char *line)
 {
 	log_lock();
+	log_writer(RING_TALLY);
 	write_line(line);
 	log_unlock();
 }

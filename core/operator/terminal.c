@@ -33,8 +33,9 @@
 #define LOOKS_HZ         1000UL
 #define INPUT_PATIENCE_S 2UL
 
-/* One stay writes at most DRAIN_BYTES of the ring to the UART, beside what its own vcpu prints. */
-#define DRAIN_BYTES 16U
+/* One stay writes at most DRAIN_BYTES of the ring to the UART, beside what its own vcpu prints.
+ * Where the UART is always empty, as in QEMU, fewer would cost a stay each. */
+#define DRAIN_BYTES 128U
 /* The most that one line of Tally's emits, with the line that says how many were lost; a line of an
  * answer, or frames that begin; and a key. */
 #define LINES_MOST  640U
@@ -125,6 +126,7 @@ static void tell_lost(void)
 
 	if (!lost || log_room(RING_TALLY) < LINES_MOST)
 		return;
+	log_writer(RING_TALLY);
 	(void)tally_snprintf(text, sizeof(text), "%u lines were lost", lost);
 	console_tally_puts(&console, text);
 	lost = 0;
@@ -255,7 +257,7 @@ static int pass_byte(void)
 {
 	int vm = -1, printed = -1;
 
-	lock_for_answer();
+	log_lock();
 	int typed = uart_read(log_uart());
 
 	if (typed >= 0) {

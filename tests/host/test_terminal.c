@@ -325,6 +325,31 @@ static void drains(void)
 	}
 }
 
+/* The UART takes all at once, and much is to be done: the looks at the ring on the way write
+ * nothing, and typed bytes are echoed within what a stay writes. */
+static void a_stay_writes_little(void **state)
+{
+	char text[32];
+	size_t before;
+
+	(void)state;
+	begin(ROOM);
+	memset(text, 'y', sizeof(text));
+	line_takes = 0;
+	while (terminal_vm_write(0, text, sizeof(text)))
+		;
+	assert_true(terminal_vm_waits(0, RING_WAKE));
+	before = line_length;
+	line_takes = SIZE_MAX / 2;
+	assert_true(terminal_vm_waits(0, RING_WAKE));
+	assert_int_equal(line_length, before);
+	serve_console();
+	assert_int_equal(arrived, TYPED);
+	assert_int_equal(line_length - before, 128);
+	drains();
+	assert_false(terminal_vm_waits(0, RING_WAKE));
+}
+
 static void fails(void)
 {
 	static const struct vm_config config = {.name = "alpha", .n_vcpus = 1};
@@ -377,7 +402,7 @@ int main(void)
 	    cmocka_unit_test(bytes_wait_for_room),   cmocka_unit_test(a_guest_that_reads_meanwhile),
 	    cmocka_unit_test(a_vm_that_ends),        cmocka_unit_test(patience),
 	    cmocka_unit_test(one_command_at_a_time), cmocka_unit_test(long_lines),
-	    cmocka_unit_test(an_end_waits_for_room),
+	    cmocka_unit_test(an_end_waits_for_room), cmocka_unit_test(a_stay_writes_little),
 	};
 
 	return cmocka_run_group_tests_name("terminal", tests, NULL, NULL);

@@ -57,7 +57,7 @@ void sched_off(struct vcpu *vcpu)
 	struct run_state *run = &vcpu->run;
 
 	CHECK(vcpu->home == this_pcpu());
-	if (vcpu->budget.throttled_since && !(run->blocked & BLOCK_WAIT))
+	if (vcpu->budget.throttled_since && !(run->blocked & BLOCK_IDLE))
 		vcpu_throttled_end(vcpu, csr_read(CSR_TIME));
 	vcpu->budget.throttled_since = 0;
 	wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
@@ -80,28 +80,33 @@ void sched_wait_for_output(struct vcpu *vcpu)
 	pcpu_resched(vcpu->home);
 }
 
+/* Ends these reasons, and with them that of its budget, which is checked at its turn. */
+static void end_idle(struct vcpu *vcpu, uint8_t why)
+{
+	/* No request needs to interrupt for it. */
+	if (vcpu != vcpu->home->current)
+		requests_disable(&vcpu->requests);
+	vcpu->budget.throttled_since = 0;
+	vcpu_unblock(vcpu, (uint8_t)(why | BLOCK_BUDGET));
+}
+
 void sched_has_output(struct vcpu *vcpu)
 {
-	if (vcpu->run.blocked & BLOCK_OUTPUT)
-		vcpu_unblock(vcpu, BLOCK_OUTPUT);
+	if (!(vcpu->run.blocked & BLOCK_OUTPUT))
+		return;
+	end_idle(vcpu, BLOCK_OUTPUT);
+	vcpu_set_wake(vcpu);
 }
 
 void sched_wake(struct vcpu *vcpu)
 {
-	struct pcpu *pcpu = vcpu->home;
-
 	CHECK(vcpu->home == this_pcpu() && run_state_sleeps(&vcpu->run));
-	wake_times_set(&pcpu->wake, vcpu->index, vcpu_deadline(vcpu));
+	wake_times_set(&vcpu->home->wake, vcpu->index, vcpu_deadline(vcpu));
 	if (vcpu->guest_file)
 		guest_file_disable_irq(vcpu);
 	if (atomic_load_explicit(&vcpu->hsm_state, memory_order_relaxed) == SBI_HSM_STATE_SUSPENDED)
 		atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STARTED);
-	/* The vcpu is awake, so no request needs to wake it. */
-	if (vcpu != pcpu->current)
-		requests_disable(&vcpu->requests);
-	/* Time in WFI is not throttled. */
-	vcpu->budget.throttled_since = 0;
-	vcpu_unblock(vcpu, BLOCK_WAIT | BLOCK_BUDGET);
+	end_idle(vcpu, BLOCK_WAIT);
 }
 
 void sched_wake_if_interrupted(struct vcpu *vcpu)

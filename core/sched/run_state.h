@@ -12,10 +12,11 @@
  *          its budget is spent     v      |  the period ends, or it wakes from WFI:
  *                                  BUDGET      then its budget is checked at its turn
  *
- * OUTPUT is like WAIT, but only REQ_OUTPUT ends it. Beside these, whatever else blocks it: AWAY
- * from the end of a window to the beginning of the next, and MOVE from vcpu_hand_over() to
- * vcpu_arrive(). The other reasons stay meanwhile, so afterwards the vcpu is in the same state as
- * before.
+ * OUTPUT is like WAIT, but only REQ_OUTPUT ends it. No time runs for a vcpu that is blocked by WAIT
+ * or OUTPUT, even if its budget is spent, and the end of either ends BUDGET, too. Beside these,
+ * whatever else blocks it: AWAY from the end of a window to the beginning of the next, and MOVE
+ * from vcpu_hand_over() to vcpu_arrive(). The other reasons stay meanwhile, so afterwards the vcpu
+ * is in the same state as before.
  *
  *     blocked by  ready  wake time             requests.enabled        time
  *     nothing     yes    deadlines             AT_ONCE; resident: ALL  steal; resident: CPU
@@ -27,9 +28,9 @@
  *     AWAY        no     never                 OBSERVE                 steal or throttled go on
  *     MOVE        no     never                 AT_ONCE                 steal goes on
  *
- * With a turn, a vcpu that is blocked by WAIT, OFF or BUDGET is ready as well. For TURN_REQUESTS
- * steal time runs, which is dropped if the vcpu is still blocked after its turn. For TURN_WORK no
- * time runs, and requests.enabled is AT_ONCE.
+ * With a turn, a vcpu that is blocked by WAIT, OUTPUT, OFF or BUDGET is ready as well. For
+ * TURN_REQUESTS steal time runs, which is dropped if the vcpu is still blocked after its turn. For
+ * TURN_WORK no time runs, and requests.enabled is AT_ONCE.
  *
  * All functions are called on the vcpu's home hart.
  */

@@ -126,7 +126,7 @@ void vcpu_budget_poll(struct vcpu *vcpu, uint64_t now)
 {
 	struct vcpu_budget *b = &vcpu->budget;
 
-	if (vcpu->run.blocked & BLOCK_WAIT || b->check_at == NEVER)
+	if (vcpu->run.blocked & BLOCK_IDLE || b->check_at == NEVER)
 		return;
 	if (now < b->check_at) {
 		vcpu_set_wake(vcpu);
@@ -149,7 +149,7 @@ uint64_t vcpu_budget_throttled(const struct vcpu *vcpu, uint64_t now)
 	const struct vcpu_budget *b = &vcpu->budget;
 	uint64_t since = *(const volatile uint64_t *)&vcpu->budget.throttled_since;
 
-	if (*(const volatile uint8_t *)&vcpu->run.blocked & BLOCK_WAIT)
+	if (*(const volatile uint8_t *)&vcpu->run.blocked & BLOCK_IDLE)
 		since = 0;
 	return b->throttled_ticks + (since && now > since ? now - since : 0);
 }

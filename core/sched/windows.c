@@ -151,7 +151,7 @@ static void count_missed(const struct pcpu *pcpu, const struct windows *w, uint3
 	for_each_bit (i, w->window_vcpus[window]) {
 		const struct run_state *run = &pcpu->vcpus[i]->run;
 
-		if (run->turns || run->blocked & BLOCK_WAIT ||
+		if (run->turns || run->blocked & BLOCK_IDLE ||
 		    !(run->blocked & (BLOCK_OFF | BLOCK_BUDGET)))
 			pcpu->vcpus[i]->windows_missed += n;
 	}

@@ -14,7 +14,8 @@ enum {
 	BLOCK_AWAY = 8,    /* outside its windows; core/sched/windows.h */
 	BLOCK_MOVE = 16,   /* has left its old home, not yet arrived; core/sched/vcpu_move.h */
 	BLOCK_OUTPUT = 32, /* in a call that waits for room in the console's output */
-	BLOCK_HART = BLOCK_AWAY | BLOCK_MOVE, /* those that also keep it from turns for HS */
+	BLOCK_IDLE = BLOCK_WAIT | BLOCK_OUTPUT, /* it wants no time, so no budget throttles it */
+	BLOCK_HART = BLOCK_AWAY | BLOCK_MOVE,   /* those that also keep it from turns for HS */
 };
 
 /* Why a vcpu that is blocked gets a time slice, in which HS works and no guest runs. */

@@ -35,7 +35,7 @@ uint64_t vcpu_next_deadline(const struct vcpu *vcpu)
 {
 	uint64_t lcofi = vcpu->lcofi.held ? vcpu->lcofi.window_end : ~0UL;
 	/* A sleeping vcpu needs no new period. The period begins when the vcpu wakes. */
-	uint64_t budget = vcpu->run.blocked & BLOCK_WAIT ? ~0UL : vcpu->budget.check_at;
+	uint64_t budget = vcpu->run.blocked & BLOCK_IDLE ? ~0UL : vcpu->budget.check_at;
 
 	return lcofi < budget ? lcofi : budget;
 }

@@ -175,7 +175,7 @@ ASIDE void stays_put(struct vcpu *vcpu)
 	uint64_t words[WORDS] = {[1] = csr_read(CSR_TIME)};
 
 	words[2] = run_state_ready(&vcpu->run)      ? STAYS_READY
-	           : vcpu->run.blocked & BLOCK_WAIT ? STAYS_WAITING
+	           : vcpu->run.blocked & BLOCK_IDLE ? STAYS_WAITING
 	                                            : STAYS_OFF;
 	vcpu->stays.hvip = injected_now();
 	words[3] = vcpu->stays.hvip & ~hart_stays[pcpu->index].hvip;

@@ -331,10 +331,11 @@ static void wants_interrupt(bool more)
 	uart_listen(log_uart(), hears_input, hears_output);
 }
 
-/* Without an interrupt, each hart that has left something in the ring comes back. */
+/* Without an interrupt, each hart that has left something in the ring comes back. A hart that
+ * prints all the time must not put that off. */
 static void wants_timer(bool more)
 {
-	if (more)
+	if (more && this_pcpu()->poll_times[EXTERNAL_CONSOLE] == ~0UL)
 		external_poll_at(EXTERNAL_CONSOLE,
 		                 csr_read(CSR_TIME) + platform.timebase / LOOKS_HZ);
 }

@@ -149,16 +149,18 @@ uint32_t prompt_line_length(void)
 	return length;
 }
 
+static bool hears; /* the host's UART interrupts */
+
 bool external_hears(void)
 {
-	return true;
+	return hears;
 }
 
 static void (*serve_console)(void);
 
 void external_poll_at(enum external_kind what, uint64_t time)
 {
-	(void)what;
+	hart.pcpu.poll_times[what] = time;
 	hart.pcpu.next_poll = time;
 }
 
@@ -169,12 +171,14 @@ void external_serve_console(void (*serve)(void))
 
 /* --- the tests ------------------------------------------------------------------------------ */
 
-static void begin(size_t room_now)
+static void begin_with(bool can_interrupt, size_t room_now)
 {
 	static struct vm_tree tree = {.n_vms = 1, .vms = {{.name = "alpha"}}};
 
 	static char memory[RING_BYTES(VM_MAX_VMS)];
 
+	hears = can_interrupt;
+	external_poll_at(EXTERNAL_CONSOLE, NEVER);
 	/* Of the test before nothing waits. */
 	listening = true;
 	typed = 0;
@@ -189,6 +193,11 @@ static void begin(size_t room_now)
 	room = room_now;
 	reads_at = -1;
 	host_csrs[CSR_TIME] = 5000;
+}
+
+static void begin(size_t room_now)
+{
+	begin_with(true, room_now);
 }
 
 /* The host's UART interrupts while it listens and has something, and the timer when it is set. */
@@ -350,6 +359,28 @@ static void a_stay_writes_little(void **state)
 	assert_false(terminal_vm_waits(0, RING_WAKE));
 }
 
+/* Without interrupts: a guest that prints all the time does not put off the time at which the hart
+ * writes what waits. */
+static void a_flood_is_drained(void **state)
+{
+	uint64_t at;
+
+	(void)state;
+	begin_with(false, ROOM);
+	line_takes = 0;
+	assert_int_equal(terminal_vm_write(0, "some\n", 5), 5);
+	at = hart.pcpu.next_poll;
+	assert_true(at != NEVER);
+	host_csrs[CSR_TIME]++;
+	assert_int_equal(terminal_vm_write(0, "more\n", 5), 5);
+	assert_int_equal(hart.pcpu.next_poll, at);
+	host_csrs[CSR_TIME] = at;
+	serve_console();
+	assert_true(hart.pcpu.next_poll > at && hart.pcpu.next_poll != NEVER);
+	drains();
+	assert_int_equal(hart.pcpu.next_poll, NEVER);
+}
+
 static void fails(void)
 {
 	static const struct vm_config config = {.name = "alpha", .n_vcpus = 1};
@@ -403,6 +434,7 @@ int main(void)
 	    cmocka_unit_test(a_vm_that_ends),        cmocka_unit_test(patience),
 	    cmocka_unit_test(one_command_at_a_time), cmocka_unit_test(long_lines),
 	    cmocka_unit_test(an_end_waits_for_room), cmocka_unit_test(a_stay_writes_little),
+	    cmocka_unit_test(a_flood_is_drained),
 	};
 
 	return cmocka_run_group_tests_name("terminal", tests, NULL, NULL);

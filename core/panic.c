@@ -16,9 +16,10 @@ atomic_bool machine_stopped;
 
 static const char *try_off(uint64_t reason)
 {
-	struct sbi_ret ret =
-	    sbi_call(SBI_EXT_SRST, SBI_SRST_RESET, SBI_SRST_SHUTDOWN, reason, 0, 0, 0);
+	struct sbi_ret ret;
 
+	uart_finish(log_uart());
+	ret = sbi_call(SBI_EXT_SRST, SBI_SRST_RESET, SBI_SRST_SHUTDOWN, reason, 0, 0, 0);
 	for (uint32_t i = 0; !ret.error && i < PATIENCE; i++) /* WAITS */
 		__asm__ volatile("");
 	return ret.error == SBI_ERR_NOT_SUPPORTED

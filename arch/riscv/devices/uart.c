@@ -16,10 +16,15 @@
 #define FCR_FIFO 0x01U
 #define LSR_DR   0x01U
 #define LSR_THRE 0x20U
+#define LSR_TEMT 0x40U
 #define IIR_ID   0x0fU
 #define IIR_FIFO 0xc0U /* both bits: FIFOs of at least 16 bytes are on and work */
 #define IIR_BUSY 0x07U /* DesignWare: LCR was written while the UART was busy, as loaders do */
 #define IIR_TIME 0x0cU /* received bytes have been waiting for a while */
+
+/* Looks at a UART that is to send its last bytes: 50 ns each at least, so that 17 bytes can be sent
+ * at 9,600 baud. */
+#define LAST_LOOKS 1000000U
 
 static uint8_t get(const struct uart *uart, uint32_t n)
 {
@@ -78,6 +83,14 @@ void uart_write(struct uart *uart, const char *s, size_t n)
 {
 	for (size_t done = 0; done < n;) /* WAITS */
 		done += uart_put(uart, s + done, n - done);
+}
+
+void uart_finish(const struct uart *uart)
+{
+	for (uint32_t i = 0; uart->base && i < LAST_LOOKS; i++) { /* WAITS */
+		if (get(uart, LSR) & LSR_TEMT)
+			return;
+	}
 }
 
 /* Clears interrupts of a DesignWare UART that no byte has caused. They would never end. An ns16550a

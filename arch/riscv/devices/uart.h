@@ -25,6 +25,10 @@ size_t uart_put(struct uart *uart, const char *s, size_t n);
 /* Writes all, and waits until the UART has taken them. */
 void uart_write(struct uart *uart, const char *s, size_t n);
 
+/* Waits until all is on the line, but not for ever. Without it, a reset loses what the UART has
+ * taken last. */
+void uart_finish(const struct uart *uart);
+
 /* Enables or disables the interrupts for received bytes and for an empty transmitter. */
 void uart_listen(const struct uart *uart, bool received, bool empty);
 

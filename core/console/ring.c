@@ -8,6 +8,8 @@
 #define LENGTH_MOST ((1u << LENGTH_BITS) - 1)
 _Static_assert(RING_WRITERS <= 1u << (16 - LENGTH_BITS), "a header has the writer");
 
+_Static_assert(RING_WAKE + RING_END + HEADER < RING_SHARE, "a VM that waits is told");
+
 void ring_init(struct ring *r, char *memory, unsigned int n_vms)
 {
 	*r = (struct ring){.bytes = memory, .size = RING_BYTES(n_vms)};

@@ -19,14 +19,15 @@ enum { RING_TALLY = CONSOLE_MAX_VMS, RING_ANSWERS, RING_WRITERS };
 /*
  * Shares in bytes. Of a VM's share the last RING_END bytes are for its unfinished line when it
  * ends, and the RING_UART bytes before them for its UART: they are enough for any 16 bytes. A VM
- * that waits for room is told when RING_WAKE bytes are free beside RING_END.
+ * that waits for room is told when RING_WAKE bytes are free beside RING_END. They are enough for
+ * any call beside its UART, also for one that encodes an unfinished line when frames have begun.
  */
 #define RING_SHARE         5120u
 #define RING_TALLYS        4096u
 #define RING_ANSWERS_SHARE 2560u
 #define RING_END           1280u
 #define RING_UART          2048u
-#define RING_WAKE          (RING_UART + CONSOLE_BYTE_MOST)
+#define RING_WAKE          (RING_UART + CONSOLE_CALL_MOST)
 
 /* Bytes of memory for a ring of n VMs. */
 #define RING_BYTES(n) ((n)*RING_SHARE + RING_TALLYS + RING_ANSWERS_SHARE)

@@ -4,12 +4,10 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "core/console/ring.h"
 #include "core/lib/numbers.h"
 #include "core/lib/printf.h"
 #include "core/operator/terminal.h"
 #include "core/sched/vcpu_move.h"
-#include "core/vcpu/terminal_port.h"
 
 static prompt_fn life, move, power_off, frames, help;
 
@@ -231,7 +229,8 @@ static void move(struct prompt *p)
 		              hart);
 }
 
-/* Turns frames on or off. Then sends each VM's unfinished line, one VM in each stay in HS. */
+/* Turns frames on or off. Then sends each VM's unfinished line, one VM in each stay in HS. It is
+ * part of the answer, so no VM can delay it by its output. */
 static void frames(struct prompt *p)
 {
 	bool on = strcmp(p->word[1], "on") == 0;
@@ -240,12 +239,11 @@ static void frames(struct prompt *p)
 		prompt_wrong(p);
 		return;
 	}
-	/* The rest of the command is done later, when there is room. */
-	if (terminal_vm_waits(p->vm, RING_WAKE))
-		return;
-	if (p->vm == 0)
+	if (p->row++ == 0) {
 		terminal_frames(on);
-	(void)terminal_vm_write(p->vm, "", 0);
+		return;
+	}
+	terminal_frames_vm(p->vm);
 	prompt_next_vm(p);
 }
 

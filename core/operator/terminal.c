@@ -37,9 +37,9 @@
  * Where the UART is always empty, as in QEMU, fewer would cost a stay each. */
 #define DRAIN_BYTES 128U
 /* The most that one line of Tally's emits, with the line that says how many were lost; a line of an
- * answer, or frames that begin; and a key. */
+ * answer, or frames that begin, or an unfinished line in them; and a key. */
 #define LINES_MOST  640U
-#define ANSWER_MOST 1024U
+#define ANSWER_MOST CONSOLE_CALL_MOST
 #define KEY_MOST    1536U
 
 static struct console console;
@@ -177,6 +177,14 @@ void terminal_frames(bool on)
 {
 	lock_for_answer();
 	console_frames(&console, on);
+	log_unlock();
+}
+
+void terminal_frames_vm(uint32_t vm)
+{
+	lock_for_answer();
+	console.room = SIZE_MAX;
+	(void)console_vm_write(&console, vm, "", 0);
 	log_unlock();
 }
 

@@ -17,6 +17,9 @@ void terminal_set_vms(const struct vm_tree *tree);
 /* Turns frames for programs (docs/frames.md) on or off. */
 void terminal_frames(bool on);
 
+/* Sends what was printed of the VM's unfinished line before frames began, as part of an answer. */
+void terminal_frames_vm(uint32_t vm);
+
 /* Makes the serial line interrupt this hart when something is typed, or when it takes more output,
  * which does not wait for it from now on. memory has RING_BYTES(n_vms) bytes. Boot hart only. */
 void terminal_enable_input(void *memory);

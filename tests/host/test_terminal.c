@@ -171,10 +171,10 @@ void external_serve_console(void (*serve)(void))
 
 /* --- the tests ------------------------------------------------------------------------------ */
 
+static const struct vm_tree the_tree = {.n_vms = 1, .vms = {{.name = "alpha"}}};
+
 static void begin_with(bool can_interrupt, size_t room_now)
 {
-	static struct vm_tree tree = {.n_vms = 1, .vms = {{.name = "alpha"}}};
-
 	static char memory[RING_BYTES(VM_MAX_VMS)];
 
 	hears = can_interrupt;
@@ -185,7 +185,7 @@ static void begin_with(bool can_interrupt, size_t room_now)
 	room = ROOM;
 	platform.interactive = true;
 	terminal_init();
-	terminal_set_vms(&tree);
+	terminal_set_vms(&the_tree);
 	terminal_enable_input(memory);
 	serve_console();
 	arrived = 0;
@@ -381,6 +381,65 @@ static void a_flood_is_drained(void **state)
 	assert_int_equal(hart.pcpu.next_poll, NEVER);
 }
 
+/* A VM that waited for room can print when it is told of it, also what is encoded of its line when
+ * frames have begun meanwhile. */
+static void room_is_enough(void **state)
+{
+	bool full;
+
+	(void)state;
+	for (unsigned int frames = 0; frames < 2; frames++) {
+		begin(ROOM);
+		platform.interactive = false;
+		terminal_set_vms(&the_tree);
+		line_takes = 0;
+		while (terminal_vm_write(0, "0123456789abcdef 0123456789abcd\n", 32))
+			;
+		for (unsigned int i = 0; i < 384; i++)
+			assert_true(terminal_vm_put(0, '\t', &full));
+		terminal_frames(frames);
+		assert_true(terminal_vm_waits(0, RING_WAKE));
+		told = 0;
+		for (unsigned int i = 0; !told; i++) {
+			assert_true(i < 10000);
+			line_takes = 1;
+			serve_console();
+		}
+		assert_true(terminal_vm_write(0, "\n", 1) > 0);
+		line_takes = SIZE_MAX / 2;
+		terminal_frames(false);
+		drains();
+	}
+}
+
+/* An unfinished line is sent when frames begin, however full the VM's share is. */
+static void frames_wait_for_no_vm(void **state)
+{
+	const char *sent;
+	bool full;
+
+	(void)state;
+	begin(ROOM);
+	platform.interactive = false;
+	terminal_set_vms(&the_tree);
+	line_takes = 0;
+	while (terminal_vm_write(0, "0123456789abcdef 0123456789abcd\n", 32))
+		;
+	do
+		assert_true(terminal_vm_put(0, '\n', &full));
+	while (!full);
+	for (unsigned int i = 0; i < 4; i++)
+		assert_true(terminal_vm_put(0, "rest"[i], &full));
+	terminal_frames(true);
+	terminal_frames_vm(0);
+	assert_true(terminal_vm_waits(0, RING_UART));
+	sent = line + line_length;
+	drains();
+	assert_non_null(strstr(sent, "\036+\n\036:A alpha\n\036Arest"));
+	terminal_frames(false);
+	drains();
+}
+
 static void fails(void)
 {
 	static const struct vm_config config = {.name = "alpha", .n_vcpus = 1};
@@ -434,7 +493,8 @@ int main(void)
 	    cmocka_unit_test(a_vm_that_ends),        cmocka_unit_test(patience),
 	    cmocka_unit_test(one_command_at_a_time), cmocka_unit_test(long_lines),
 	    cmocka_unit_test(an_end_waits_for_room), cmocka_unit_test(a_stay_writes_little),
-	    cmocka_unit_test(a_flood_is_drained),
+	    cmocka_unit_test(a_flood_is_drained),    cmocka_unit_test(room_is_enough),
+	    cmocka_unit_test(frames_wait_for_no_vm),
 	};
 
 	return cmocka_run_group_tests_name("terminal", tests, NULL, NULL);

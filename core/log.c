@@ -55,7 +55,7 @@ __attribute__((noinline)) void log_lock(void)
 
 bool log_has_more(void)
 {
-	return ring.used || ring.ready;
+	return uses_ring && (ring.used || ring.ready);
 }
 
 /* Not inlined, because usually the UART has taken all. */
@@ -83,7 +83,7 @@ __attribute__((noinline)) void log_push(uint32_t most)
 	size_t n, done;
 
 	do {
-		n = ring_next(&ring, &at);
+		n = uses_ring ? ring_next(&ring, &at) : 0;
 		n = n < most ? n : most;
 		done = n ? uart_put(&uart, at, n) : 0;
 		ring_drop(&ring, done);

@@ -6,7 +6,7 @@
 #define HEADER      2u
 #define LENGTH_BITS 11u
 #define LENGTH_MOST ((1u << LENGTH_BITS) - 1)
-_Static_assert(RING_WRITERS <= 1u << (16 - LENGTH_BITS), "a header has the writer");
+_Static_assert(RING_IDS == 1u << (16 - LENGTH_BITS), "a header has the writer");
 
 _Static_assert(RING_WAKE + RING_END + HEADER < RING_SHARE, "a VM that waits is told");
 

@@ -14,7 +14,7 @@
 #include "core/console/console.h"
 
 /* Writers: the VMs, and these two. Answers are also the prompt's lines, and what a key prints. */
-enum { RING_TALLY = CONSOLE_MAX_VMS, RING_ANSWERS, RING_WRITERS };
+enum { RING_TALLY = CONSOLE_MAX_VMS, RING_ANSWERS, RING_WRITERS, RING_IDS = 32 };
 
 /*
  * Shares in bytes. Of a VM's share the last RING_END bytes are for its unfinished line when it
@@ -48,7 +48,7 @@ struct ring {
 	bool last_begun;             /* the newest record is the oldest one, without its header */
 	uint32_t waiting;            /* VMs to be told of room */
 	uint32_t ready;              /* VMs that waited, and have room now */
-	uint32_t used_by[RING_WRITERS];
+	uint32_t used_by[RING_IDS];  /* in a panic a header may name any of them */
 };
 
 /* Sets up an empty ring in RING_BYTES(n_vms) bytes of memory. */

@@ -141,12 +141,46 @@ static void random_steps(void **state)
 		assert_int_equal(ring.used_by[writer], 0);
 }
 
+/* In a panic another hart may be changing it: whatever is read, nothing outside of it is written,
+ * and no byte outside of its memory comes out. */
+static void torn(void **state)
+{
+	struct chance luck = {1};
+	const char *at;
+	struct {
+		struct ring ring;
+		uint8_t beyond[64];
+	} all;
+
+	(void)state;
+	for (uint32_t i = 0; i < 10000; i++) {
+		size_t n, out = 0;
+
+		memset(&all, 0xa5, sizeof(all));
+		ring_init(&all.ring, memory, VMS);
+		for (size_t j = 0; j < sizeof(memory); j++)
+			memory[j] = (char)below(&luck, 256);
+		all.ring.head = below(&luck, sizeof(memory));
+		all.ring.used = below(&luck, sizeof(memory));
+		all.ring.left = below(&luck, 2) ? below(&luck, 2048) : 0;
+		all.ring.last = below(&luck, sizeof(memory));
+		while (out < sizeof(memory) && (n = ring_next(&all.ring, &at))) {
+			assert_true(at >= memory && at + n <= memory + sizeof(memory));
+			ring_drop(&all.ring, n);
+			out += n;
+		}
+		for (size_t j = 0; j < sizeof(all.beyond); j++)
+			assert_int_equal(all.beyond[j], 0xa5);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(shares),
 	    cmocka_unit_test(room_is_told),
 	    cmocka_unit_test(random_steps),
+	    cmocka_unit_test(torn),
 	};
 
 	return cmocka_run_group_tests_name("ring", tests, NULL, NULL);

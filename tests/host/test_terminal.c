@@ -440,6 +440,29 @@ static void frames_wait_for_no_vm(void **state)
 	drains();
 }
 
+/* After a panic has read the ring, another hart that still holds the lock pushes nothing of it. */
+static void a_panic_ends_the_ring(void **state)
+{
+	const char *said;
+
+	(void)state;
+	begin(ROOM);
+	line_takes = 0;
+	assert_int_equal(terminal_vm_write(0, "some\n", 5), 5);
+	log_lock();
+	log_writer(RING_TALLY);
+	said = line + line_length;
+	log_panic("panic: of a test");
+	assert_non_null(strstr(said, "some"));
+	assert_non_null(strstr(said, "tally: panic: of a test"));
+	assert_false(log_has_more());
+	said = line + line_length;
+	line_takes = SIZE_MAX / 2;
+	log_push(100);
+	log_unlock();
+	assert_int_equal(line + line_length - said, 0);
+}
+
 static void fails(void)
 {
 	static const struct vm_config config = {.name = "alpha", .n_vcpus = 1};
@@ -494,7 +517,7 @@ int main(void)
 	    cmocka_unit_test(one_command_at_a_time), cmocka_unit_test(long_lines),
 	    cmocka_unit_test(an_end_waits_for_room), cmocka_unit_test(a_stay_writes_little),
 	    cmocka_unit_test(a_flood_is_drained),    cmocka_unit_test(room_is_enough),
-	    cmocka_unit_test(frames_wait_for_no_vm),
+	    cmocka_unit_test(frames_wait_for_no_vm), cmocka_unit_test(a_panic_ends_the_ring),
 	};
 
 	return cmocka_run_group_tests_name("terminal", tests, NULL, NULL);

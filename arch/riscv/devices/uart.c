@@ -63,26 +63,33 @@ void uart_listen(const struct uart *uart, bool received, bool empty)
 
 size_t uart_put(struct uart *uart, const char *s, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
+	/* Kept here, because in a panic another hart may be writing, too. */
+	uint32_t taken = uart->taken;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
 		if (!uart->base) {
 			sbi_call(SBI_EXT_DBCN, SBI_DBCN_WRITE_BYTE, (uint8_t)s[i], 0, 0, 0, 0);
 			continue;
 		}
-		if (!uart->taken) {
+		if (!taken) {
 			if (!(get(uart, LSR) & LSR_THRE))
-				return i;
-			uart->taken = uart->fifo;
+				break;
+			taken = uart->fifo;
 		}
 		put(uart, THR, (uint8_t)s[i]);
-		uart->taken--;
+		taken--;
 	}
-	return n;
+	uart->taken = taken;
+	return i;
 }
 
 void uart_write(struct uart *uart, const char *s, size_t n)
 {
-	for (size_t done = 0; done < n;) /* WAITS */
+	for (size_t done = 0; done < n;) { /* WAITS */
+		uart->taken = 0;
 		done += uart_put(uart, s + done, n - done);
+	}
 }
 
 void uart_finish(const struct uart *uart)

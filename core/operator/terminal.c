@@ -32,6 +32,8 @@
  * same for answers that wait for room, and for output if no interrupt asks for it. */
 #define LOOKS_HZ         1000UL
 #define INPUT_PATIENCE_S 2UL
+/* How often a hart that has left output looks for an interrupt of the UART that was lost. */
+#define LOST_HZ 100UL
 
 /* One stay writes at most DRAIN_BYTES of the ring to the UART, beside what its own vcpu prints.
  * Where the UART is always empty, as in QEMU, fewer would cost a stay each. */
@@ -53,6 +55,9 @@ static char request_id[CONSOLE_ID_BYTES + 1];
  * few of its bytes. */
 static uint64_t waits_since = ~0UL;
 static int waits_for = -1;
+
+/* The hart that the host's UART interrupts, NULL: none. Constant after boot. */
+static const struct pcpu *listener;
 
 /* The console's lock protects these. Lines of Tally's for which there was no room; whether the UART
  * interrupts for received bytes, and for an empty transmitter. */
@@ -317,47 +322,42 @@ static bool drain(void)
 	return more;
 }
 
-/* Called on the interrupt of the host's UART, and at the time that it has set. Passes typed bytes
- * on, prints the next line of a command, and drains the ring. That comes last: reading input may
- * clear the interrupt of an empty transmitter, and then finds it empty. */
+/* Called on the interrupt of the host's UART, and on each hart at the time that it has set. Drains
+ * the ring. Before that the hart that listens prints the next line of a command and passes typed
+ * bytes on: reading input may clear the interrupt of an empty transmitter, and then finds it empty.
+ */
 static void serve(void)
 {
-	uint64_t now = csr_read(CSR_TIME), next;
+	uint64_t now = csr_read(CSR_TIME), next = ~0UL;
 
-	if (now >= due)
-		prompt_go_on(now);
-	next = read_typed(now);
-	external_poll_at(EXTERNAL_CONSOLE, drain() ? now : next);
+	if (this_pcpu() == listener) {
+		if (now >= due)
+			prompt_go_on(now);
+		next = read_typed(now);
+	}
+	external_poll_at(EXTERNAL_CONSOLE, next);
+	if (drain())
+		external_poll_at(EXTERNAL_CONSOLE, now);
 }
 
-/* The UART interrupts while there is something to drain. */
-static void wants_interrupt(bool more)
-{
-	if (more == hears_output)
-		return;
-	hears_output = more;
-	uart_listen(log_uart(), hears_input, hears_output);
-}
-
-/* Without an interrupt, each hart that has left something in the ring comes back. A hart that
+/* The UART interrupts while there is something to drain. Each hart that has left something in the
+ * ring comes back all the same, because there may be no interrupt, or one may be lost. A hart that
  * prints all the time must not put that off. */
-static void wants_timer(bool more)
+static void wants(bool more)
 {
+	if (more != hears_output) {
+		hears_output = more;
+		uart_listen(log_uart(), hears_input, hears_output);
+	}
 	if (more && this_pcpu()->poll_times[EXTERNAL_CONSOLE] == ~0UL)
 		external_poll_at(EXTERNAL_CONSOLE,
-		                 csr_read(CSR_TIME) + platform.timebase / LOOKS_HZ);
-}
-
-static void serve_output(void)
-{
-	external_poll_at(EXTERNAL_CONSOLE, ~0UL);
-	(void)drain();
+		                 csr_read(CSR_TIME) +
+		                     platform.timebase / (listener ? LOST_HZ : LOOKS_HZ));
 }
 
 void terminal_enable_input(void *memory)
 {
-	bool hears = external_hears();
-
-	external_serve_console(hears ? serve : serve_output);
-	log_begin_ring(memory, n_vms, hears ? wants_interrupt : wants_timer);
+	listener = external_hears() ? this_pcpu() : NULL;
+	external_serve_console(serve);
+	log_begin_ring(memory, n_vms, wants);
 }

@@ -463,6 +463,27 @@ static void a_panic_ends_the_ring(void **state)
 	assert_int_equal(line + line_length - said, 0);
 }
 
+/* No interrupt comes although the line has taken all: the hart looks after 10 ms. */
+static void an_interrupt_is_lost(void **state)
+{
+	size_t before;
+
+	(void)state;
+	begin(ROOM);
+	typed = 0;
+	line_takes = 0;
+	before = line_length;
+	assert_int_equal(terminal_vm_write(0, "some\n", 5), 5);
+	assert_true(asks_for_output);
+	assert_int_equal(hart.pcpu.next_poll, 5010);
+	line_takes = SIZE_MAX / 2;
+	host_csrs[CSR_TIME] = 5010;
+	serve_console();
+	assert_true(line_length > before);
+	assert_false(asks_for_output);
+	assert_int_equal(hart.pcpu.next_poll, NEVER);
+}
+
 static void fails(void)
 {
 	static const struct vm_config config = {.name = "alpha", .n_vcpus = 1};
@@ -518,6 +539,7 @@ int main(void)
 	    cmocka_unit_test(an_end_waits_for_room), cmocka_unit_test(a_stay_writes_little),
 	    cmocka_unit_test(a_flood_is_drained),    cmocka_unit_test(room_is_enough),
 	    cmocka_unit_test(frames_wait_for_no_vm), cmocka_unit_test(a_panic_ends_the_ring),
+	    cmocka_unit_test(an_interrupt_is_lost),
 	};
 
 	return cmocka_run_group_tests_name("terminal", tests, NULL, NULL);

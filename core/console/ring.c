@@ -129,12 +129,14 @@ bool ring_waits(struct ring *r, unsigned int vm, size_t least)
 
 int ring_told(struct ring *r)
 {
-	int vm;
+	uint8_t vm = r->told;
 
 	if (!r->ready)
 		return -1;
-	for (vm = 0; !(r->ready >> vm & 1); vm++)
-		;
+	do
+		vm = (uint8_t)((vm + 1) % CONSOLE_MAX_VMS);
+	while (!(r->ready >> vm & 1));
 	r->ready &= ~(1u << vm);
+	r->told = vm;
 	return vm;
 }

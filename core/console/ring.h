@@ -45,6 +45,7 @@ struct ring {
 	uint32_t last; /* index of the newest record's header */
 	uint16_t last_length;
 	uint8_t writer, last_writer; /* of the oldest record, if left is not 0; of the newest one */
+	uint8_t told;                /* VM that ring_told() has returned last */
 	bool last_begun;             /* the newest record is the oldest one, without its header */
 	uint32_t waiting;            /* VMs to be told of room */
 	uint32_t ready;              /* VMs that waited, and have room now */
@@ -72,7 +73,7 @@ void ring_drop(struct ring *r, size_t n);
  * once it has RING_WAKE. */
 bool ring_waits(struct ring *r, unsigned int vm, size_t least);
 
-/* Returns a VM that has waited and has room now, or -1. */
+/* Returns a VM that has waited and has room now, or -1. Each VM has its turn. */
 int ring_told(struct ring *r);
 
 #endif

@@ -97,6 +97,28 @@ static void room_is_told(void **state)
 	assert_int_equal(ring_room(&ring, 1), RING_SHARE - RING_END - 2);
 }
 
+/* A VM that waits again and again is not told before others that wait. */
+static void each_has_its_turn(void **state)
+{
+	size_t n = 0;
+
+	(void)state;
+	begin();
+	for (unsigned int vm = 0; vm < VMS; vm++) {
+		n += fill(vm, 100);
+		assert_true(ring_waits(&ring, vm, RING_UART));
+	}
+	drop(n);
+	assert_int_equal(ring_told(&ring), 1);
+	n = fill(1, 100);
+	assert_true(ring_waits(&ring, 1, RING_UART));
+	drop(n);
+	assert_int_equal(ring_told(&ring), 2);
+	assert_int_equal(ring_told(&ring), 0);
+	assert_int_equal(ring_told(&ring), 1);
+	assert_int_equal(ring_told(&ring), -1);
+}
+
 /* What comes out is what was added, in order, and each share has its bytes again. */
 static void random_steps(void **state)
 {
@@ -179,6 +201,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(shares),
 	    cmocka_unit_test(room_is_told),
+	    cmocka_unit_test(each_has_its_turn),
 	    cmocka_unit_test(random_steps),
 	    cmocka_unit_test(torn),
 	};

@@ -230,6 +230,7 @@ static void prints(struct machine_hart *h, struct vcpu *vcpu)
 		says(vcpu, model_letters(n));
 	if (fid == SBI_DBCN_WRITE_BYTE)
 		says(vcpu, 1);
+	model_of(vcpu)->prints = machine.kind.slow_line && fid != SBI_DBCN_CONSOLE_READ;
 	model_of(vcpu)->says_some = fid == SBI_DBCN_CONSOLE_WRITE;
 	call(h, SBI_EXT_DBCN, fid, n, at, high);
 }

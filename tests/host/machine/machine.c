@@ -163,8 +163,12 @@ void machine_sees(void)
 	machine_count(machine_hart(), 1, false);
 	if (machine.booted)
 		model_mail_served();
-	/* Time passes for who spins, too. */
+	/* Time passes for who spins, too; on a slow line, for who waits until much has drained. */
 	machine.time += below(&machine.chance, 16) == 0;
+	if (machine.kind.slow_line && machine.spun > MOST_SPUN / 16) {
+		machine.time += 8;
+		machine.stalled += 8;
+	}
 	if (machine.spun++ > MOST_SPUN)
 		machine_differs("hart %u spins for ever", machine.now);
 	if (machine.kind.stalls && machine.booted &&

@@ -79,6 +79,7 @@ struct model_vcpu {
 	/* Letters that its call prints, if all; and whether the call may print fewer. */
 	uint64_t says;
 	bool says_some;
+	bool prints;  /* its call prints, and may wait for the serial line */
 	bool masked;  /* it has masked LCOFI since its last exit */
 	bool refused; /* the call must return an error */
 	bool granted; /* the call must not say that a parameter is invalid */

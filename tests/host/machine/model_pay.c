@@ -178,7 +178,8 @@ void model_pay_entered(const struct machine_hart *h, const struct vcpu *vcpu)
 	for (uint32_t i = 0; i < n_vms; i++)
 		most += vms[i].config->n_vcpus;
 
-	if (had > passed || (had < passed && !m->expect.waits && m->moves == all_moves()))
+	if (had > passed ||
+	    (had < passed && !m->expect.waits && !m->prints && m->moves == all_moves()))
 		DIFFERS(vcpu, "had, or lost, %lu ticks of %lu", had, passed);
 	if (vcpu->budget.count && vcpu->budget.spent)
 		DIFFERS(vcpu, "runs, and its budget is spent until %lu", vcpu->budget.period_end);

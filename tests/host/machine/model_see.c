@@ -247,6 +247,7 @@ void model_see_fresh(struct machine_hart *h, struct vcpu *vcpu, bool new_life)
 	if (h->csr[CSR_HVIP] & BIT(IRQ_LCOFI))
 		DIFFERS(vcpu, "begins with an LCOFI of before");
 	m->says = 0;
+	m->prints = false;
 	m->vvma_due = m->fence_i_due = 0;
 	m->left_at = m->seen ? m->left_at : 0;
 	m->hart = MACHINE_HARTS; /* fences as on arrival */

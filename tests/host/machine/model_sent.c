@@ -65,6 +65,7 @@ void model_call_returned(struct machine_hart *h, struct vcpu *vcpu)
 		model_texts[vm->index].least +=
 		    m->says && m->says_some ? model_letters(h->x[11]) : m->says;
 	m->says = 0;
+	m->prints = false;
 	m->sent.kind = MODEL_SENT_NOTHING;
 	m->begins = m->refused = m->granted = false;
 	m->reads = 0;

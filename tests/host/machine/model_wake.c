@@ -196,6 +196,9 @@ static void look_at_vm(struct vm *vm, bool still)
 
 	is_not_charged(&lives[vm->index].since, vm->vcpus[0]);
 	is_not_charged(&lives[vm->index].silent_since, vm->vcpus[0]);
+	/* Its end waits until the serial line has room. */
+	if (state == VM_ENDING && log_has_more())
+		changes = false;
 	/* The first look has nothing to compare with. */
 	if (!changes || !lives[vm->index].since || lives[vm->index].progress != progress) {
 		lives[vm->index].progress = progress;

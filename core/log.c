@@ -53,6 +53,13 @@ __attribute__((noinline)) void log_lock(void)
 	output_of = RING_ANSWERS;
 }
 
+__attribute__((noinline)) void log_lock_for(unsigned int writer)
+{
+	log_lock();
+	output_of = writer;
+	budget = LOG_PUSH;
+}
+
 bool log_has_more(void)
 {
 	return uses_ring && (ring.used || ring.ready);
@@ -105,12 +112,6 @@ void log_emit(const char *bytes, size_t n)
 	/* There is room: each caller has asked for it. */
 	if (done < n)
 		(void)ring_add(&ring, output_of, bytes + done, n - done);
-}
-
-void log_writer(unsigned int which)
-{
-	output_of = which;
-	budget = LOG_PUSH;
 }
 
 __attribute__((noinline)) size_t log_room(unsigned int which)
@@ -181,10 +182,9 @@ void log_line(const char *format, ...)
 		log_text(line);
 }
 
-void log_text(const char *line)
+__attribute__((noinline)) void log_text(const char *line)
 {
-	log_lock();
-	log_writer(RING_TALLY);
+	log_lock_for(RING_TALLY);
 	write_line(line);
 	log_unlock();
 }

@@ -28,19 +28,18 @@ void log_panic(const char *line);
  * Without it, each line is "tally: " and the text. Boot hart only, before other harts run. */
 void log_set_writer(void (*writer)(const char *text));
 
-/* The lock of the serial line. Any hart may take it. The functions below require it. What its
- * holder emits goes to a ring (core/console/ring.h), as the output of answers. A stay may take the
- * lock often, so it writes to the UART only after log_writer() or log_push(). */
-#define LOG_PUSH 512U
+/* The lock of the serial line. Any hart may take it. The functions below require it. What the
+ * holder emits is the output of answers, and goes to a ring (core/console/ring.h). */
 void log_lock(void);
 void log_unlock(void);
 void log_emit(const char *bytes, size_t n);
 struct uart *log_uart(void); /* to read input */
 
-/* The output of the holder is this writer's from now on, until log_unlock(), and it may write
- * LOG_PUSH bytes to the UART, if that takes them at once. Most output is written then; the rest
- * goes to the ring, and log_unlock() writes more of that within LOG_PUSH. Once a stay. */
-void log_writer(unsigned int writer);
+/* The same for the output of this writer. The holder may write LOG_PUSH bytes to the UART, if that
+ * takes them at once. Most output is written then; the rest goes to the ring, and log_unlock()
+ * writes more of that within LOG_PUSH. A stay that takes the lock often does so once. */
+#define LOG_PUSH 512U
+void log_lock_for(unsigned int writer);
 
 /* Returns how many bytes the writer may emit; see ring_room(). */
 size_t log_room(unsigned int writer);

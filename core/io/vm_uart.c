@@ -105,7 +105,7 @@ void vm_uart_begin(struct vm *vm)
 	vuart_set_full(&vm->uart, terminal_vm_waits(vm->index, RING_UART));
 }
 
-void vm_wait_for_output(struct vcpu *vcpu)
+__attribute__((cold)) void vm_wait_for_output(struct vcpu *vcpu)
 {
 	struct vm *vm = vcpu->vm;
 

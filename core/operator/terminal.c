@@ -76,13 +76,6 @@ void console_command(const char *id, const char *text)
 	due = 0;
 }
 
-/* Takes the console's lock, for output that is part of an answer. */
-static void lock_for_answer(void)
-{
-	log_lock();
-	log_writer(RING_ANSWERS);
-}
-
 static bool has_room(unsigned int writer, size_t least)
 {
 	log_lock();
@@ -112,7 +105,7 @@ static void prompt_go_on(uint64_t now)
 		return;
 	}
 	due = line ? now + platform.timebase / LINES_HZ : ~0UL;
-	lock_for_answer();
+	log_lock_for(RING_ANSWERS);
 	if (line && !*line)
 		; /* the line is not there yet */
 	else if (request)
@@ -131,7 +124,6 @@ static void tell_lost(void)
 
 	if (!lost || log_room(RING_TALLY) < LINES_MOST)
 		return;
-	log_writer(RING_TALLY);
 	(void)tally_snprintf(text, sizeof(text), "%u lines were lost", lost);
 	console_tally_puts(&console, text);
 	lost = 0;
@@ -148,15 +140,13 @@ static void write_line(const char *text)
 	console_tally_puts(&console, text);
 }
 
-bool terminal_log(const char *line)
+__attribute__((cold)) bool terminal_log(const char *line)
 {
-	log_lock();
+	log_lock_for(RING_TALLY);
 	bool room = log_room(RING_TALLY) >= LINES_MOST;
 
-	if (room) {
-		log_writer(RING_TALLY);
+	if (room)
 		write_line(line);
-	}
 	log_unlock();
 	return room;
 }
@@ -167,7 +157,7 @@ void terminal_init(void)
 	log_set_writer(write_line);
 }
 
-void terminal_set_vms(const struct vm_tree *tree)
+__attribute__((cold)) void terminal_set_vms(const struct vm_tree *tree)
 {
 	static const char *names[VM_MAX_VMS];
 
@@ -178,16 +168,16 @@ void terminal_set_vms(const struct vm_tree *tree)
 		terminal_frames(true);
 }
 
-void terminal_frames(bool on)
+__attribute__((cold)) void terminal_frames(bool on)
 {
-	lock_for_answer();
+	log_lock_for(RING_ANSWERS);
 	console_frames(&console, on);
 	log_unlock();
 }
 
-void terminal_frames_vm(uint32_t vm)
+__attribute__((cold)) void terminal_frames_vm(uint32_t vm)
 {
-	lock_for_answer();
+	log_lock_for(RING_ANSWERS);
 	console.room = SIZE_MAX;
 	(void)console_vm_write(&console, vm, "", 0);
 	log_unlock();
@@ -198,16 +188,15 @@ static size_t vm_write(uint32_t vm, const char *bytes, size_t n, size_t kept)
 {
 	size_t room = log_room(vm);
 
-	log_writer(vm);
 	console.room = room < kept ? 0 : room - kept;
 	n = console_vm_write(&console, vm, bytes, n);
 	last_words_add_output(&vms[vm], bytes, n);
 	return n;
 }
 
-size_t terminal_vm_write(uint32_t vm, const char *bytes, size_t n)
+__attribute__((noinline)) size_t terminal_vm_write(uint32_t vm, const char *bytes, size_t n)
 {
-	log_lock();
+	log_lock_for(vm);
 	n = vm_write(vm, bytes, n, RING_UART);
 	log_unlock();
 	return n;
@@ -215,7 +204,7 @@ size_t terminal_vm_write(uint32_t vm, const char *bytes, size_t n)
 
 bool terminal_vm_put(uint32_t vm, char byte, bool *full)
 {
-	log_lock();
+	log_lock_for(vm);
 	size_t n = vm_write(vm, &byte, 1, 0);
 
 	*full = log_room(vm) < RING_UART;
@@ -232,10 +221,9 @@ bool terminal_vm_waits(uint32_t vm, size_t least)
 	return waits;
 }
 
-void terminal_vm_ended(uint32_t vm, bool ended)
+__attribute__((cold)) void terminal_vm_ended(uint32_t vm, bool ended)
 {
-	log_lock();
-	log_writer(vm);
+	log_lock_for(vm);
 	console.room = SIZE_MAX;
 	console_vm_ended(&console, vm, ended);
 	log_unlock();
@@ -309,7 +297,7 @@ static uint64_t read_typed(uint64_t now)
  * must be told. */
 static bool drain(void)
 {
-	log_lock();
+	log_lock_for(RING_TALLY);
 	if (log_has_more())
 		log_push(DRAIN_BYTES);
 	tell_lost();
@@ -343,7 +331,7 @@ static void serve(void)
 /* The UART interrupts while there is something to drain. Each hart that has left something in the
  * ring comes back all the same, because there may be no interrupt, or one may be lost. A hart that
  * prints all the time must not put that off. */
-static void wants(bool more)
+static __attribute__((cold)) void wants(bool more)
 {
 	if (more != hears_output) {
 		hears_output = more;
@@ -355,7 +343,7 @@ static void wants(bool more)
 		                     platform.timebase / (listener ? LOST_HZ : LOOKS_HZ));
 }
 
-void terminal_enable_input(void *memory)
+__attribute__((cold)) void terminal_enable_input(void *memory)
 {
 	listener = external_hears() ? this_pcpu() : NULL;
 	external_serve_console(serve);

@@ -449,8 +449,7 @@ static void a_panic_ends_the_ring(void **state)
 	begin(ROOM);
 	line_takes = 0;
 	assert_int_equal(terminal_vm_write(0, "some\n", 5), 5);
-	log_lock();
-	log_writer(RING_TALLY);
+	log_lock_for(RING_TALLY);
 	said = line + line_length;
 	log_panic("panic: of a test");
 	assert_non_null(strstr(said, "some"));

@@ -92,7 +92,7 @@ void uart_write(struct uart *uart, const char *s, size_t n)
 	}
 }
 
-void uart_finish(const struct uart *uart)
+__attribute__((cold)) void uart_finish(const struct uart *uart)
 {
 	for (uint32_t i = 0; uart->base && i < LAST_LOOKS; i++) { /* WAITS */
 		if (get(uart, LSR) & LSR_TEMT)

@@ -190,7 +190,7 @@ static void (*serve_console)(void);
 
 void external_poll_at(enum external_kind what, uint64_t time)
 {
-	(void)what;
+	hart.pcpu.poll_times[what] = time;
 	hart.pcpu.next_poll = time;
 }
 
@@ -455,7 +455,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	operator_model_begin(n_vms, platform.frames);
 	typed = data + 1;
 	typed_end = data + size;
-	hart.pcpu.next_poll = ~0UL;
+	external_poll_at(EXTERNAL_CONSOLE, ~0UL);
 	serve_all();
 	require(!in_frame && !answering[0]);
 	for (uint32_t i = 0; i < n_happened && i < n_meant; i++)

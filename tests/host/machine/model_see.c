@@ -180,15 +180,15 @@ static bool was_asked(struct model_vcpu *m, uint64_t pc, uint64_t opaque, uint64
 	return false;
 }
 
-/* The VM's bytes in the ring. A line that is on its way is not seen, either; its end may be another
- * writer's. */
+/* The VM's bytes in the ring, and those of a line that is on its way: its end may be in the ring,
+ * too, as another writer's. A frame is as long as no other writer prints. */
 static uint64_t ring_waiting(uint32_t vm)
 {
 	size_t room = log_room(vm), all = RING_SHARE - RING_END - 2;
 
-	if (!log_has_more())
+	if (!machine.kind.slow_line && !log_has_more())
 		return 0;
-	return (room < all ? all - room : 0) + CONSOLE_LINE_BYTES;
+	return (room < all ? all - room : 0) + operator_unfinished();
 }
 
 /* All that the last life has printed is out, but for what waits for the line. */

@@ -8,7 +8,7 @@
 
 #define KEY         "\x14"
 #define RS          '\x1e'
-#define LINE_BYTES  2048U
+#define LINE_BYTES  65536U
 #define TYPED_BYTES 256U
 
 static struct {
@@ -201,6 +201,11 @@ static void look_at_line(const char *line, uint32_t n)
 	}
 }
 
+uint32_t operator_unfinished(void)
+{
+	return op.length[0] + op.length[1];
+}
+
 void operator_output(const char *bytes, size_t n)
 {
 	if (operator_shows)
@@ -215,8 +220,9 @@ void operator_output(const char *bytes, size_t n)
 		uint32_t *length = &op.length[op.in_frame];
 
 		if (bytes[i] != '\n') {
-			if (*length < LINE_BYTES - 1)
-				line[(*length)++] = bytes[i];
+			line[*length] = bytes[i];
+			if (++*length == LINE_BYTES)
+				machine_differs("a line has %u bytes", *length);
 			continue;
 		}
 		line[*length] = '\0';

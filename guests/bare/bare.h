@@ -28,6 +28,9 @@ void sleep_for(uint64_t ticks);
    it is back. *last: before, a `time` at which it had the hart; afterwards the last such one. */
 uint64_t back_at(uint64_t *last);
 
+/* The same if its hart was taken from it for more than `away` ticks. */
+uint64_t back_after(uint64_t *last, uint64_t away);
+
 /* Takes the next decimal number of a list "A,B" on bootargs. Returns false at its end. */
 bool next_number(const char **list, uint64_t *value);
 

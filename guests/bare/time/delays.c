@@ -2,7 +2,8 @@
 /*
  * How late its windows begin: computes, and notes for `windows=` of them how many ticks after
  * `start=` in the frame of `frame=` ticks it has come back. Prints each delay and how often it was
- * that long, and how many frames went by meanwhile.
+ * that long, and how many frames went by meanwhile. With `away=` it has been away after more than
+ * so many ticks only, instead of 30.
  */
 #include "guests/bare/bare.h"
 
@@ -14,6 +15,7 @@ int delays(uint64_t hartid)
 {
 	uint64_t frame = bootarg_num("frame", 0), start = bootarg_num("start", 0);
 	uint64_t windows = bootarg_num("windows", 100), last = csr_read(time), first = 0, now = 0;
+	uint64_t away = bootarg_num("away", 30);
 
 	(void)hartid;
 	if (!frame)
@@ -21,7 +23,7 @@ int delays(uint64_t hartid)
 	for (uint64_t i = 0; i < windows; i++, last = now) {
 		uint64_t delay;
 
-		now = back_at(&last);
+		now = back_after(&last, away);
 		/* One that begins before its start is a frame late. */
 		delay = (now + frame - start) % frame;
 		seen[delay < MOST ? delay : MOST]++;

@@ -5,11 +5,8 @@ import contextlib
 import hashlib
 import random
 import re
-import socket
 import string
-import subprocess
 import threading
-import time
 
 import pexpect
 import pytest
@@ -17,10 +14,7 @@ import pytest
 import bare_guests
 from bare_guests import letters
 import harness
-import plain
 import programs
-from runlib.qemu import BIOS_PLACES, CPU, EXACT
-from tallylib.vm_tree import compile_tree
 
 LINES = 600
 
@@ -113,53 +107,6 @@ def test_a_long_paste(console, tmp_path):
         screen.expect(f"input goes to {name}")
         screen.send("echo $((6 * 7)) $(hostname)\r")
         screen.expect(rf"\[{name}\] 42 {name}\r+\n")
-
-
-def slow_line(folder, guests):
-    """What QEMU prints in the exact profile on a line that takes 11 bytes each millisecond, and
-    buffers little: its other end is a socket, for which each byte is a buffer of its own."""
-    for name in ("selftest", "bare", "sampling"):
-        plain.make(f"build/guests/{name}.bin")
-    tree = folder / "vms.dts"
-    tree.write_text(bare_guests.tree(guests), encoding="utf-8")
-    include = [str(harness.BUILD / "guests")]
-    assert compile_tree(str(tree), include, str(folder / "vms.dtb")) is None
-    here, there = socket.socketpair()
-    here.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
-    there.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
-    words = ["qemu-system-riscv64", "-machine", "virt", "-cpu", CPU, "-smp", "1", "-m", "1G",
-             "-display", "none", "-monitor", "none", "-no-reboot", *EXACT,
-             "-bios", BIOS_PLACES[0], "-kernel", harness.KERNEL or harness.BUILD / "tally.bin",
-             "-initrd", folder / "vms.dtb", "-serial", "chardev:line",
-             "-chardev", f"socket,id=line,fd={there.fileno()}"]
-    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                          pass_fds=[there.fileno()]) as qemu:
-        there.close()
-        text = b""
-        while piece := here.recv(11):
-            text += piece
-            time.sleep(0.001)
-        assert qemu.wait(harness.GUARD) == 0
-    here.close()
-    return text.decode().replace("\r", "").split("\n")
-
-
-def test_a_slow_line(tmp_path):
-    """Each guest's lines are whole, in order and complete, whatever way they are printed. However
-    fast the line is read, no stay in HS is longer than a promised one. Tally's lines about the ends
-    are all there."""
-    ways = {"alpha": "uart", "beta": "dbcn", "gamma": "byte", "delta": "call"}
-    lines = slow_line(tmp_path, {name: f"kind=chatter lines=150 by={by}"
-                                 for name, by in ways.items()})
-    for name in ways:
-        assert [line for line in lines if line.startswith(f"[{name}]")] == [
-            f"[{name}] {letters(n)}" for n in range(150)]
-    own = [line for line in lines if line.startswith("tally: ")]
-    stays = [harness.exit_counts(line)["longest-stay"] for line in own if " exits " in line]
-    assert len(stays) == len(ways) and max(stays) < 20000, stays
-    assert {line for line in own if line.endswith(": ended")} == {
-        f"tally: vm {name}: ended" for name in ways}
-    assert not any(line.endswith(" lines were lost") for line in own)
 
 
 def rounds_of(result):

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A serial line that takes 11 bytes each millisecond, as one of 115,200 baud does, while all print
+more than that: VMs, the operator, and Tally."""
+
+import re
+import socket
+import subprocess
+import time
+
+import bare_guests
+from bare_guests import letters
+import harness
+import plain
+from runlib import flow
+from runlib.qemu import BIOS_PLACES, CPU, EXACT
+from tallylib.vm_tree import compile_tree
+
+PACE, PAUSE_S = 11, 0.001
+
+
+class Line:
+    """The other end of the serial line of a machine in the exact profile. It buffers little, because
+    each byte is a buffer of its own for a socket."""
+
+    def __init__(self, folder, tree, append=""):
+        for name in ("selftest", "bare", "sampling"):
+            plain.make(f"build/guests/{name}.bin")
+        file = folder / "vms.dts"
+        file.write_text(tree, encoding="utf-8")
+        include = [str(harness.BUILD / "guests")]
+        assert compile_tree(str(file), include, str(folder / "vms.dtb")) is None
+        self.here, there = socket.socketpair()
+        self.typed = b""
+        for end in (self.here, there):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
+        words = ["qemu-system-riscv64", "-machine", "virt", "-cpu", CPU, "-smp", "1", "-m", "1G",
+                 "-display", "none", "-monitor", "none", "-no-reboot", *EXACT,
+                 "-bios", BIOS_PLACES[0], "-kernel", harness.KERNEL or harness.BUILD / "tally.bin",
+                 "-append", append, "-initrd", folder / "vms.dtb", "-serial", "chardev:line",
+                 "-chardev", f"socket,id=line,fd={there.fileno()}"]
+        # pylint: disable-next=consider-using-with  # __exit__() ends it
+        self.qemu = subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                     pass_fds=[there.fileno()])
+        there.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.here.close()
+        self.qemu.kill()
+        self.qemu.wait()
+
+    def pieces(self):
+        """What it prints until it is off, at the line's pace. Meanwhile it gets what is typed."""
+        while piece := self.here.recv(PACE):
+            yield piece
+            if self.typed:
+                try:
+                    self.typed = self.typed[self.here.send(self.typed, socket.MSG_DONTWAIT):]
+                except BlockingIOError:
+                    pass  # later
+            time.sleep(PAUSE_S)
+        assert self.qemu.wait(harness.GUARD) == 0
+
+
+def stays(own):
+    """The longest stay in HS of each vcpu, of each life."""
+    return [harness.exit_counts(line)["longest-stay"] for line in own if " exits " in line]
+
+
+def test_a_slow_line(tmp_path):
+    """Each guest's lines are whole, in order and complete, whatever way they are printed. However
+    fast the line is read, no stay in HS is longer than a promised one. Tally's lines about the ends
+    are all there."""
+    ways = {"alpha": "uart", "beta": "dbcn", "gamma": "byte", "delta": "call"}
+    tree = bare_guests.tree({name: f"kind=chatter lines=150 by={by}" for name, by in ways.items()})
+    with Line(tmp_path, tree) as line:
+        lines = b"".join(line.pieces()).decode().replace("\r", "").split("\n")
+    for name in ways:
+        assert [line for line in lines if line.startswith(f"[{name}]")] == [
+            f"[{name}] {letters(n)}" for n in range(150)]
+    own = [line for line in lines if line.startswith("tally: ")]
+    assert len(stays(own)) == len(ways) and max(stays(own)) < 20000, stays(own)
+    assert {line for line in own if line.endswith(": ended")} == {
+        f"tally: vm {name}: ended" for name in ways}
+    assert not any(line.endswith(" lines were lost") for line in own)
+
+
+FRAME, START, LENGTH, WINDOWS = 2000, 1000, 100, 100  # us, and how many
+FLOODS = {"alpha": "uart", "beta": "dbcn", "gamma": "byte", "delta": "call"}
+REQUESTS = ("vms", "exits --json")
+HELP = 3  # times that its key is pressed
+# The victim counts as away after more ticks than the longest stay has, which is 20,000 instructions
+# of 1 ns here.
+STAY_TICKS = 200
+# Bytes of each flood: more than may wait for the line, several times for those that use SBI.
+ENOUGH = 4096
+ENDS, BEGINS = "vm restarts: asked for a restart", "vm restarts: starts again"
+
+
+def flooded_tree():
+    """VMs that print all the time in each way, and one that restarts all the time, so that Tally
+    prints, beside one in windows that says how late it had its hart."""
+    guests = {name: f"kind=chatter lines=1000000 by={by}" for name, by in FLOODS.items()}
+    guests["delta"] = "kind=chatter lines=4000 by=call"  # all are made before the first is printed
+    guests["restarts"] = "kind=tempest what=restart"
+    guests["victim"] = (f"kind=delays frame={FRAME * 10} start={START * 10} windows={WINDOWS} "
+                        f"away={STAY_TICKS + 5}")
+    text = bare_guests.tree(guests, own={"restarts": "\t\t\trestart-limit = <1000>;"})
+    slack = ", ".join(f'"{name}"' for name in guests if name != "victim")
+    return text.rstrip().removesuffix("};") + f"""
+	shared {{ gusts {{
+		size = /bits/ 64 <4096>;
+		restarts {{ at = /bits/ 64 <0x100000000>; access = "read-write"; }};
+	}}; }};
+	schedules {{ hart0 {{
+		major-frame-us = <{FRAME}>;
+		slack = {slack};
+		victim {{ vm = "victim"; start-us = <{START}>; length-us = <{LENGTH}>; guard-us = <32>; }};
+	}}; }};
+}};
+"""
+
+
+class Seen(flow.Listener):
+    """Sorts what a machine prints, and is its operator: floods it as well when all VMs do, and
+    switches it off when enough was seen."""
+
+    def __init__(self, line):
+        self.line = line
+        self.vms = dict.fromkeys(FLOODS, b"")
+        self.lines, self.answers, self.ended = [], {}, {}
+        self.asks, self.leaves = False, False
+
+    def output(self, vm, data):
+        self.vms[vm.name] = self.vms.get(vm.name, b"") + data
+
+    def own(self, text):
+        self.lines.append(text)
+
+    def answer(self, request, text):
+        self.answers.setdefault(request, []).append(text)
+
+    def answer_end(self, request, status):
+        self.ended[request] = status
+
+    def idle(self):
+        least = min(len(self.vms[name]) for name in FLOODS)
+        if not self.asks and least > 1000:
+            self.asks = True
+            self.line.typed += b"\x14?" * HELP + b"".join(
+                b"\x14=r%d %s\r" % (n, command.encode()) for n, command in enumerate(REQUESTS))
+        if (not self.leaves and least > ENOUGH and len(self.ended) == len(REQUESTS)
+                and "vm victim: ended" in self.lines and self.lines.count(ENDS) > 10):
+            self.leaves = True
+            self.line.typed += b"\x14=off poweroff\r"
+
+
+def flood(folder):
+    """All that is seen of it."""
+    with Line(folder, flooded_tree(), append="tally.console=frames") as line:
+        machine, seen = flow.Flow(), Seen(line)
+        machine.listeners.append(seen)
+        for piece in line.pieces():
+            machine.feed(piece)
+        machine.end()
+    return seen
+
+
+def test_all_flood_it(tmp_path):
+    """A VM in windows beside them has its hart as promised: no window begins late, and it is away
+    for no longer than the longest stay in HS. Of the others nothing is lost but lines of Tally's,
+    which it tells."""
+    seen = flood(tmp_path)
+    for name in FLOODS:
+        text = seen.vms[name].decode()
+        all_of_it = "".join(letters(n) + "\n" for n in range(text.count("\n") + 1))
+        assert all_of_it.startswith(text), text[-200:]
+    assert max(stays(seen.lines)) < 100 * STAY_TICKS, stays(seen.lines)
+    found = re.findall(r"^delay (\d+) ticks, (\d+) times$", seen.vms["victim"].decode(), re.M)
+    assert sum(int(times) for _, times in found) == WINDOWS
+    assert max(int(late) for late, _ in found) <= STAY_TICKS, found
+    assert not any("windows began late" in line for line in seen.lines)
+    # Answers are whole, and so is what keys print.
+    assert list(map(seen.ended.get, ("r0", "r1", "off"))) == [0, 0, 0]
+    vms = [*FLOODS, "restarts", "victim"]
+    for answer in ("r0", "r1"):
+        assert len(seen.answers[answer]) == len(vms)
+        for name, text in zip(vms, seen.answers[answer]):
+            assert name in text and "dropped" not in text
+    keys = [n for n, line in enumerate(seen.lines) if "?: this help" in line]
+    assert len(keys) == HELP
+    for name in vms:
+        assert len([line for line in seen.lines if re.match(rf"[* ] \d {name}\b", line)]) == HELP
+    # Lives begin and end by turns. The last one may have ended before it was off.
+    ends, begins = seen.lines.count(ENDS), seen.lines.count(BEGINS)
+    lost = sum(int(line.split()[0]) for line in seen.lines if line.endswith(" lines were lost"))
+    assert ends - 1 <= begins + lost <= ends, (ends, begins, lost)
+    assert "all VMs ended" in seen.lines

@@ -180,15 +180,22 @@ static bool was_asked(struct model_vcpu *m, uint64_t pc, uint64_t opaque, uint64
 	return false;
 }
 
+static uint64_t ring_used(unsigned int writer, size_t share)
+{
+	size_t room = log_room(writer);
+
+	return room < share - 2 ? share - 2 - room : 0;
+}
+
 /* The VM's bytes in the ring, and those of a line that is on its way: its end may be in the ring,
- * too, as another writer's. A frame is as long as no other writer prints. */
+ * too, as another writer's. A frame is as long as no other writer prints. If frames begin, the
+ * VM's unfinished line is part of the answer. */
 static uint64_t ring_waiting(uint32_t vm)
 {
-	size_t room = log_room(vm), all = RING_SHARE - RING_END - 2;
-
 	if (!machine.kind.slow_line && !log_has_more())
 		return 0;
-	return (room < all ? all - room : 0) + operator_unfinished();
+	return ring_used(vm, RING_SHARE - RING_END) + ring_used(RING_ANSWERS, RING_ANSWERS_SHARE) +
+	       operator_unfinished();
 }
 
 /* All that the last life has printed is out, but for what waits for the line. */

@@ -239,7 +239,7 @@ static void frames(struct prompt *p)
 		prompt_wrong(p);
 		return;
 	}
-	if (p->row++ == 0) {
+	if (p->vm == 0 && p->row++ == 0) {
 		terminal_frames(on);
 		return;
 	}

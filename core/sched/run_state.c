@@ -94,6 +94,11 @@ void sched_has_output(struct vcpu *vcpu)
 {
 	if (!(vcpu->run.blocked & BLOCK_OUTPUT))
 		return;
+	/* If the vcpu is still resident, its budget may have been spent in this stay. */
+	if (vcpu == vcpu->home->current) {
+		vcpu_unblock(vcpu, BLOCK_OUTPUT);
+		return;
+	}
 	end_idle(vcpu, BLOCK_OUTPUT);
 	vcpu_set_wake(vcpu);
 }

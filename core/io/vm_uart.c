@@ -4,6 +4,7 @@
 #include "core/console/ring.h"
 #include "core/io/vm_interrupts.h"
 #include "core/sched/sched.h"
+#include "core/vcpu/long_call.h"
 #include "core/vcpu/terminal_port.h"
 #include "core/vcpu/vcpu_requests.h"
 #include "vpmu/bits.h"
@@ -46,14 +47,13 @@ __attribute__((flatten)) uint64_t vm_uart_read(struct vm *vm, uint64_t offset, u
 }
 
 /* With the lock of its devices, because the order of two calls on different harts does not matter
- * then: the later one has the newer state of the console. dropped: a byte was. */
-static __attribute__((noinline)) void follow_room(struct vm *vm, bool dropped)
+ * then: the later one has the newer state of the console. */
+__attribute__((noinline)) void vm_output_room(struct vm *vm)
 {
 	uint64_t waiting = 0;
 	uint32_t i;
 
 	spin_lock(&vm->devices);
-	vm->output_dropped += dropped;
 	vuart_set_full(&vm->uart, terminal_vm_waits(vm->index, RING_UART));
 	if (vm->output_waiters && !terminal_vm_waits(vm->index, RING_WAKE)) {
 		waiting = vm->output_waiters;
@@ -68,21 +68,32 @@ static __attribute__((noinline)) void follow_room(struct vm *vm, bool dropped)
 		vcpu_request(vm->vcpus[i], REQ_OUTPUT);
 }
 
-void vm_output_room(struct vm *vm)
+static bool put(struct vm *vm, uint8_t byte)
 {
-	follow_room(vm, false);
-}
-
-/* Not inlined, because few writes print. Releases the lock. */
-static __attribute__((noinline)) void print(struct vm *vm, uint8_t byte)
-{
-	bool full;
-
-	(void)unlock(vm, 0);
-	bool taken = terminal_vm_put(vm->index, (char)byte, &full);
+	bool full, taken = terminal_vm_put(vm->index, (char)byte, &full);
 
 	if (full)
-		follow_room(vm, !taken);
+		vm_output_room(vm);
+	return taken;
+}
+
+/* Sends call->at, a byte, or waits. */
+static bool put_later(struct vcpu *vcpu)
+{
+	if (put(vcpu->vm, (uint8_t)vcpu->call.at))
+		return false;
+	vm_wait_for_output(vcpu);
+	return true;
+}
+
+/* Not inlined, because few writes print. Releases the lock. Linux writes although the transmitter
+ * is not empty when it has waited for some milliseconds (wait_for_lsr() in
+ * drivers/tty/serial/8250/8250_port.c). Then the store waits. */
+static __attribute__((noinline)) void print(struct vm *vm, uint8_t byte)
+{
+	(void)unlock(vm, 0);
+	if (!put(vm, byte))
+		long_call_begin(this_vcpu(), &(struct long_call){.slice = put_later, .at = byte});
 }
 
 __attribute__((flatten)) void vm_uart_write(struct vm *vm, uint64_t offset, uint64_t value,

@@ -52,8 +52,6 @@ static void add_rest(struct prompt *p, const struct vm *vm)
 		text_add(&p->out, ",'dma':'trusted'");
 	if (late | missed)
 		add_windows(p, late, latest, missed);
-	if (vm->output_dropped)
-		text_add(&p->out, ",'dropped':%lu", vm->output_dropped);
 }
 
 void prompt_vms(struct prompt *p)

@@ -12,7 +12,7 @@
  */
 size_t terminal_vm_write(uint32_t vm, const char *bytes, size_t n);
 
-/* Prints a byte that the VM's UART sends. Returns false if there was no room. Sets *full if there
+/* Prints a byte that the VM's UART sends. Returns false if there is no room. Sets *full if there
  * is not enough for any 16 bytes now. Any hart may call it. */
 bool terminal_vm_put(uint32_t vm, char byte, bool *full);
 

@@ -49,7 +49,6 @@ struct vm {
 	uint64_t plic_outputs; /* bit n: the level last signalled to vcpu n */
 	struct vuart uart;
 	uint64_t output_waiters; /* bit n: vcpu n waits for room in the console's output */
-	uint64_t output_dropped; /* bytes that the UART got while its transmitter was full */
 	struct vaplic aplic;     /* instead of the PLIC, if the VM has an AIA */
 	struct vaplic_change aplic_change; /* made by the current access; too large for a stack */
 	struct vpci pci;                   /* its functions; see core/io/functions.h */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Prints numbered lines of different lengths without a pause: by=dbcn in pieces, by=call with as
- * many as possible per call, by=uart, by=byte with WRITE_BYTE.
+ * many as possible per call, by=uart, by=blind without a look at its status, by=byte with
+ * WRITE_BYTE.
  */
 #include "guests/bare/bare.h"
 
@@ -86,6 +87,12 @@ static void by_uart(uint64_t length)
 	}
 }
 
+static void by_blind(uint64_t length)
+{
+	for (uint64_t i = 0; i < length; i++)
+		*UART_THR = (uint8_t)line[i];
+}
+
 static void by_byte(uint64_t length)
 {
 	for (uint64_t i = 0; i < length; i++)
@@ -95,7 +102,7 @@ static void by_byte(uint64_t length)
 int chatter(uint64_t hartid)
 {
 	bool uart = bootarg_is("by", "uart"), call = bootarg_is("by", "call");
-	bool byte = bootarg_is("by", "byte");
+	bool byte = bootarg_is("by", "byte"), blind = bootarg_is("by", "blind");
 	uint64_t lines = bootarg_num("lines", 1000), n = 0;
 
 	(void)hartid;
@@ -104,7 +111,7 @@ int chatter(uint64_t hartid)
 	for (; n < lines; n++) {
 		uint64_t length = make_line(line, n);
 
-		(uart ? by_uart : byte ? by_byte : by_dbcn)(length);
+		(uart ? by_uart : blind ? by_blind : byte ? by_byte : by_dbcn)(length);
 	}
 	return 0;
 }

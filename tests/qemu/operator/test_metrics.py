@@ -52,8 +52,7 @@ WHO = {"vm": "a label", "vcpu": "a label"}
 WHAT = {"event": "a label", "data": "behind the event in its label", "filter": "the label mode"}
 CAUSE = "tally_vcpu_exits_total, tally_vcpu_hs_instructions_total"
 ELSEWHERE = {
-    "vms": {"dropped": "a fault of its driver",
-            **WHO, "state": "tally_vm_state", "dma": "tally_vm_dma_trusted",
+    "vms": {**WHO, "state": "tally_vm_state", "dma": "tally_vm_dma_trusted",
             "waits_for_first_start": "tally_vm_first_start_awaited",
             "harts": "tally_vcpu_info has each vcpu's",
             "memory_at": "addresses, which do not change; tally_vm_memory_bytes has their sum"},

@@ -15,8 +15,9 @@ static struct ring ring;
 static bool uses_ring;
 static uint32_t budget;        /* bytes that the holder may still write */
 static unsigned int output_of; /* whose the holder's output is */
-static bool wanted;            /* the last argument of wants() */
-static void (*wants)(bool more);
+static bool left_some;         /* the holder has left output in the ring */
+static bool wanted;            /* the first argument of the last wants() */
+static void (*wants)(bool more, bool left);
 
 static void plain(const char *text)
 {
@@ -50,6 +51,7 @@ __attribute__((noinline)) void log_lock(void)
 {
 	spin_lock(&lock);
 	budget = 0;
+	left_some = false;
 	output_of = RING_ANSWERS;
 }
 
@@ -71,7 +73,7 @@ static __attribute__((noinline)) void unlock_late(void)
 	log_push(budget);
 	if (log_has_more() || wanted) {
 		wanted = log_has_more();
-		wants(wanted);
+		wants(wanted, left_some);
 	}
 	spin_unlock(&lock);
 }
@@ -110,8 +112,10 @@ void log_emit(const char *bytes, size_t n)
 	done = ring.used ? 0 : uart_put(&uart, bytes, n < budget ? n : budget);
 	budget -= (uint32_t)done;
 	/* There is room: each caller has asked for it. */
-	if (done < n)
+	if (done < n) {
 		(void)ring_add(&ring, output_of, bytes + done, n - done);
+		left_some = true;
+	}
 }
 
 __attribute__((noinline)) size_t log_room(unsigned int which)
@@ -134,12 +138,22 @@ bool log_vm_is_told(void)
 	return ring.ready;
 }
 
+uint64_t log_added(void)
+{
+	return ring.added;
+}
+
+uint64_t log_drained(void)
+{
+	return ring.added - ring.used;
+}
+
 struct uart *log_uart(void)
 {
 	return &uart;
 }
 
-void log_begin_ring(char *memory, unsigned int n_vms, void (*more)(bool more))
+void log_begin_ring(char *memory, unsigned int n_vms, void (*more)(bool more, bool left))
 {
 	wants = more;
 	ring_init(&ring, memory, n_vms);

@@ -38,7 +38,7 @@ struct uart *log_uart(void); /* to read input */
 /* The same for the output of this writer. The holder may write LOG_PUSH bytes to the UART, if that
  * takes them at once. Most output is written then; the rest goes to the ring, and log_unlock()
  * writes more of that within LOG_PUSH. A stay that takes the lock often does so once. */
-#define LOG_PUSH 512U
+#define LOG_PUSH 128U
 void log_lock_for(unsigned int writer);
 
 /* Returns how many bytes the writer may emit; see ring_room(). */
@@ -55,10 +55,15 @@ bool log_vm_is_told(void); /* whether there is another one */
 /* Whether log_push() has to be called again: there is output in the ring, or a VM to be told. */
 bool log_has_more(void);
 
+/* Bytes that the ring ever had, and how many of them it has no more. */
+uint64_t log_added(void);
+uint64_t log_drained(void);
+
 /* From now on the ring is used, with RING_BYTES(n_vms) bytes of memory. Until then, and after
  * log_flush() or log_panic(), output waits for the UART. log_unlock() calls wants() when
- * log_has_more() changes, and each time while it is true; with the lock held. Boot hart only. */
-void log_begin_ring(char *memory, unsigned int n_vms, void (*wants)(bool more));
+ * log_has_more() changes, and each time while it is true; with the lock held. left: the holder has
+ * left output in the ring. Boot hart only. */
+void log_begin_ring(char *memory, unsigned int n_vms, void (*wants)(bool more, bool left));
 
 /* Writes all that is in the ring, and waits for it. Called without the lock, before the machine
  * goes off. Any hart may call it. */

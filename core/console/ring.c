@@ -51,6 +51,7 @@ static void append(struct ring *r, const char *s, size_t n)
 	memcpy(r->bytes + to, s, first);
 	memcpy(r->bytes, s + first, n - first);
 	r->used += (uint32_t)n;
+	r->added += n;
 }
 
 /* Whether n more bytes can go to the newest record. */
@@ -64,7 +65,8 @@ bool ring_add(struct ring *r, unsigned int writer, const char *s, size_t n)
 	bool more = extends(r, writer, n);
 	size_t all = n + (more ? 0 : HEADER);
 
-	if (n > LENGTH_MOST || r->used_by[writer] + all > share(writer))
+	/* In a panic another hart may be changing the ring. */
+	if (n > LENGTH_MOST || r->used_by[writer] + all > share(writer) || r->used > r->size - all)
 		return false;
 	r->used_by[writer] += (uint32_t)all;
 	if (!more) {
@@ -73,6 +75,7 @@ bool ring_add(struct ring *r, unsigned int writer, const char *s, size_t n)
 		r->last_length = 0;
 		r->last_begun = false;
 		r->used += HEADER;
+		r->added += HEADER;
 	}
 	append(r, s, n);
 	r->last_length += (uint16_t)n;

@@ -37,12 +37,13 @@ enum { RING_TALLY = CONSOLE_MAX_VMS, RING_ANSWERS, RING_WRITERS, RING_IDS = 32 }
  * bytes.
  */
 struct ring {
-	char *bytes;   /* NULL: there is no ring yet */
-	uint32_t size; /* of bytes[] */
-	uint32_t head; /* index of the oldest byte */
-	uint32_t used; /* with headers */
-	uint32_t left; /* bytes of the oldest record after its header; 0: its header is next */
-	uint32_t last; /* index of the newest record's header */
+	char *bytes;    /* NULL: there is no ring yet */
+	uint32_t size;  /* of bytes[] */
+	uint32_t head;  /* index of the oldest byte */
+	uint32_t used;  /* with headers */
+	uint64_t added; /* the same of all that ever was in the ring */
+	uint32_t left;  /* bytes of the oldest record after its header; 0: its header is next */
+	uint32_t last;  /* index of the newest record's header */
 	uint16_t last_length;
 	uint8_t writer, last_writer; /* of the oldest record, if left is not 0; of the newest one */
 	uint8_t told;                /* VM that ring_told() has returned last */

@@ -9,6 +9,7 @@
 #include "core/io/dma.h"
 #include "core/lib/printf.h"
 #include "core/log.h"
+#include "core/sched/sched.h"
 #include "core/vcpu/terminal_port.h"
 
 /* Maximum number of stays that serve the devices' last faults: enough for twice the fault queue. A
@@ -177,8 +178,10 @@ bool vm_log_piece(struct vm *vm)
 	if (*life->line != '\0') {
 		/* It may say that the VM failed. */
 		if (!terminal_log(life->line)) {
-			if (csr_read(CSR_TIME) - life->since < platform.timebase * PATIENCE_S)
+			if (csr_read(CSR_TIME) - life->since < platform.timebase * PATIENCE_S) {
+				sched_yield();
 				return true;
+			}
 			log_text(life->line);
 		}
 		*life->line = '\0';

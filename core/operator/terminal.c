@@ -151,7 +151,8 @@ static void write_line(const char *text)
 __attribute__((cold)) bool terminal_log(const char *line)
 {
 	log_lock_for(RING_TALLY);
-	bool room = log_room(RING_TALLY) >= LINES_MOST;
+	/* Leaves room for a line that cannot wait. */
+	bool room = log_room(RING_TALLY) >= 2 * LINES_MOST;
 
 	if (room)
 		write_line(line);

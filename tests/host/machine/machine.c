@@ -156,6 +156,15 @@ static void may_turn(struct machine_hart *h)
 		h->lost += machine.time - now - (machine.stalled - stalled);
 }
 
+static bool some_end(void)
+{
+	for (uint32_t i = 0; i < n_vms; i++) {
+		if (vms[i].state == VM_ENDING)
+			return true;
+	}
+	return false;
+}
+
 void machine_sees(void)
 {
 
@@ -165,7 +174,7 @@ void machine_sees(void)
 		model_mail_served();
 	/* Time passes for who spins, too; on a slow line, for who waits until much has drained. */
 	machine.time += below(&machine.chance, 16) == 0;
-	if (machine.kind.slow_line && machine.spun > MOST_SPUN / 16) {
+	if (machine.kind.slow_line && machine.spun > MOST_SPUN / 16 && some_end()) {
 		machine.time += 8;
 		machine.stalled += 8;
 	}

@@ -68,6 +68,7 @@ struct model_vcpu {
 	uint64_t vvma_due, fence_i_due; /* fences later than these must have been made */
 	uint64_t left_at;               /* machine.fences when it left */
 	uint64_t wants_since;           /* it should run since then, 0: it should not */
+	uint64_t wants_in;              /* number of the life in which it was looked at last */
 	bool start_due, looping, hog;   /* hog: it never waits */
 	struct model_sent sent;
 	struct {

@@ -22,7 +22,7 @@
 #define RESET (3UL * MACHINE_TIMEBASE)
 
 static struct {
-	uint64_t progress, since, silent_since;
+	uint64_t progress, since, silent_since, silent_in; /* the last: number of a life */
 } lives[VM_MAX_VMS];
 
 /* Of each hart: what it had lost at the last look, and what it has lost since. */
@@ -207,12 +207,13 @@ static void look_at_vm(struct vm *vm, bool still)
 		machine_differs("vm%u stays %s%s", vm->index, vm_state_name(vm),
 		                vm->command ? ", with a command" : "");
 	}
-	if (!model_is_silent(vm))
+	if (!model_is_silent(vm) || lives[vm->index].silent_in != vm->life.number)
 		lives[vm->index].silent_since = 0;
 	else if (!lives[vm->index].silent_since)
 		lives[vm->index].silent_since = clock_now();
 	else if (still || is_long_ago(lives[vm->index].silent_since))
 		machine_differs("vm%u does not ring, and nobody notices", vm->index);
+	lives[vm->index].silent_in = vm->life.number;
 }
 
 /* Boot is over. The first VM is not deferred. */
@@ -239,10 +240,13 @@ static void look_at_all(bool still)
 			struct model_vcpu *m = model_of(vcpu);
 
 			is_not_charged(&m->wants_since, vcpu);
-			if (!model_should_run(vcpu) || is_throttled(vcpu))
+			/* Between two looks a short life may have ended and another one begun. */
+			if (!model_should_run(vcpu) || is_throttled(vcpu) ||
+			    m->wants_in != vcpu->vm->life.number)
 				m->wants_since = 0;
 			else if (!m->wants_since)
 				m->wants_since = clock_now();
+			m->wants_in = vcpu->vm->life.number;
 			if (m->wants_since && (still || is_long_ago(m->wants_since)))
 				DIFFERS(vcpu, "should run, and does not (%s)",
 				        still ? "all harts sleep" : "for long");

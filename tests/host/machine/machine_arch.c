@@ -186,7 +186,7 @@ void uart_listen(const struct uart *uart, bool received, bool empty)
 }
 
 /* A byte that a slow line sends takes this many ticks. */
-#define BYTE_TICKS 16U
+#define BYTE_TICKS 40U
 
 size_t uart_put(struct uart *uart, const char *s, size_t n)
 {

@@ -20,8 +20,8 @@ FLOODS = {"alpha": "uart", "beta": "dbcn", "gamma": "byte", "delta": "call", "ep
 
 
 class Line:
-    """The other end of the serial line of a machine in the exact profile. It buffers little, because
-    each byte is a buffer of its own for a socket."""
+    """The other end of the serial line of a machine in the exact profile. It buffers little: each
+    byte is a buffer of its own for a socket."""
 
     def __init__(self, folder, tree, append=""):
         for name in ("selftest", "bare", "sampling"):
@@ -117,7 +117,12 @@ def flooded_tree():
 	schedules {{ hart0 {{
 		major-frame-us = <{FRAME}>;
 		slack = {slack};
-		victim {{ vm = "victim"; start-us = <{START}>; length-us = <{LENGTH}>; guard-us = <32>; }};
+		victim {{
+			vm = "victim";
+			start-us = <{START}>;
+			length-us = <{LENGTH}>;
+			guard-us = <32>;
+		}};
 	}}; }};
 }};
 """

@@ -78,11 +78,6 @@ void vsbi_init(struct vm *vm)
 		offer_tally(vm);
 }
 
-bool vsbi_has(const struct vm *vm, uint64_t eid)
-{
-	return eid && vm->sbi[eid % VSBI_SLOTS].eid == eid;
-}
-
 bool vsbi_for_each_hart(struct vcpu *vcpu, uint64_t hart_mask, uint64_t hart_mask_base,
                         void (*fn)(struct vcpu *self, struct vcpu *target, uint64_t arg),
                         uint64_t arg)

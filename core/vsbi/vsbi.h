@@ -33,9 +33,6 @@ static inline vsbi_ret vsbi_result(long error, uint64_t value)
 /* Fills in vm->sbi. At boot, once the VM's configuration and PMU policy are known. */
 void vsbi_init(struct vm *vm);
 
-/* Whether the VM has the extension. */
-bool vsbi_has(const struct vm *vm, uint64_t eid);
-
 /* Reads the host's vendor, architecture and implementation ids. Once, at boot. */
 void vsbi_base_init(void);
 

@@ -6,15 +6,13 @@
 #include "core/vcpu/vs_interrupts.h"
 #include "core/vsbi/vsbi.h"
 
-static struct {
-	uint64_t mvendorid, marchid, mimpid;
-} ids;
+/* mvendorid, marchid and mimpid, in the order of the functions that read them. */
+static uint64_t ids[3];
 
 void vsbi_base_init(void)
 {
-	ids.mvendorid = sbi_call(SBI_EXT_BASE, SBI_BASE_GET_MVENDORID, 0, 0, 0, 0, 0).value;
-	ids.marchid = sbi_call(SBI_EXT_BASE, SBI_BASE_GET_MARCHID, 0, 0, 0, 0, 0).value;
-	ids.mimpid = sbi_call(SBI_EXT_BASE, SBI_BASE_GET_MIMPID, 0, 0, 0, 0, 0).value;
+	for (uint32_t i = 0; i < ARRAY_SIZE(ids); i++)
+		ids[i] = sbi_call(SBI_EXT_BASE, SBI_BASE_GET_MVENDORID + i, 0, 0, 0, 0, 0).value;
 }
 
 static VSBI_FN(get_spec_version)
@@ -34,36 +32,23 @@ static VSBI_FN(get_imp_version)
 
 static VSBI_FN(probe_extension)
 {
-	return vsbi_result(SBI_SUCCESS, vsbi_has(this_vcpu()->vm, a0));
+	return vsbi_result(SBI_SUCCESS, a0 && this_vcpu()->vm->sbi[a0 % VSBI_SLOTS].eid == a0);
 }
 
-static VSBI_FN(get_mvendorid)
+static VSBI_FN(get_id)
 {
-	return vsbi_result(SBI_SUCCESS, ids.mvendorid);
-}
-
-static VSBI_FN(get_marchid)
-{
-	return vsbi_result(SBI_SUCCESS, ids.marchid);
-}
-
-static VSBI_FN(get_mimpid)
-{
-	return vsbi_result(SBI_SUCCESS, ids.mimpid);
+	return vsbi_result(SBI_SUCCESS, ids[fid - SBI_BASE_GET_MVENDORID]);
 }
 
 const struct vsbi_slot vsbi_base = {
     .eid = SBI_EXT_BASE,
-    .fn =
-        {
-            [SBI_BASE_GET_SPEC_VERSION] = get_spec_version,
-            [SBI_BASE_GET_IMP_ID] = get_imp_id,
-            [SBI_BASE_GET_IMP_VERSION] = get_imp_version,
-            [SBI_BASE_PROBE_EXTENSION] = probe_extension,
-            [SBI_BASE_GET_MVENDORID] = get_mvendorid,
-            [SBI_BASE_GET_MARCHID] = get_marchid,
-            [SBI_BASE_GET_MIMPID] = get_mimpid,
-        },
+    .fn[SBI_BASE_GET_SPEC_VERSION] = get_spec_version,
+    .fn[SBI_BASE_GET_IMP_ID] = get_imp_id,
+    .fn[SBI_BASE_GET_IMP_VERSION] = get_imp_version,
+    .fn[SBI_BASE_PROBE_EXTENSION] = probe_extension,
+    .fn[SBI_BASE_GET_MVENDORID] = get_id,
+    .fn[SBI_BASE_GET_MARCHID] = get_id,
+    .fn[SBI_BASE_GET_MIMPID] = get_id,
 };
 
 /* Without Sstc. Not inlined, so that with Sstc set_timer() copies nothing for it. */
@@ -106,7 +91,7 @@ VSBI_FN(vsbi_set_timer_aia)
 
 const struct vsbi_slot vsbi_time = {
     .eid = SBI_EXT_TIME,
-    .fn = {[SBI_TIME_SET_TIMER] = set_timer},
+    .fn[SBI_TIME_SET_TIMER] = set_timer,
 };
 
 static void ipi_one(struct vcpu *self, struct vcpu *target, uint64_t arg)
@@ -155,5 +140,5 @@ VSBI_FN(vsbi_send_ipi_aia)
 
 const struct vsbi_slot vsbi_ipi = {
     .eid = SBI_EXT_IPI,
-    .fn = {[SBI_IPI_SEND_IPI] = send_ipi},
+    .fn[SBI_IPI_SEND_IPI] = send_ipi,
 };

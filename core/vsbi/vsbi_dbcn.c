@@ -119,10 +119,7 @@ static VSBI_FN(console_write_byte)
 
 const struct vsbi_slot vsbi_dbcn = {
     .eid = SBI_EXT_DBCN,
-    .fn =
-        {
-            [SBI_DBCN_CONSOLE_WRITE] = console_write,
-            [SBI_DBCN_CONSOLE_READ] = console_read,
-            [SBI_DBCN_WRITE_BYTE] = console_write_byte,
-        },
+    .fn[SBI_DBCN_CONSOLE_WRITE] = console_write,
+    .fn[SBI_DBCN_CONSOLE_READ] = console_read,
+    .fn[SBI_DBCN_WRITE_BYTE] = console_write_byte,
 };

@@ -113,13 +113,10 @@ static VSBI_FN(hart_suspend)
 
 const struct vsbi_slot vsbi_hsm = {
     .eid = SBI_EXT_HSM,
-    .fn =
-        {
-            [SBI_HSM_HART_START] = hart_start,
-            [SBI_HSM_HART_STOP] = hart_stop,
-            [SBI_HSM_HART_GET_STATUS] = hart_get_status,
-            [SBI_HSM_HART_SUSPEND] = hart_suspend,
-        },
+    .fn[SBI_HSM_HART_START] = hart_start,
+    .fn[SBI_HSM_HART_STOP] = hart_stop,
+    .fn[SBI_HSM_HART_GET_STATUS] = hart_get_status,
+    .fn[SBI_HSM_HART_SUSPEND] = hart_suspend,
 };
 
 /*
@@ -148,5 +145,5 @@ static VSBI_FN(system_reset)
 
 const struct vsbi_slot vsbi_srst = {
     .eid = SBI_EXT_SRST,
-    .fn = {[SBI_SRST_RESET] = system_reset},
+    .fn[SBI_SRST_RESET] = system_reset,
 };

@@ -128,16 +128,13 @@ static VSBI_FN(event_get_info)
 
 const struct vsbi_slot vsbi_pmu = {
     .eid = SBI_EXT_PMU,
-    .fn =
-        {
-            [SBI_PMU_NUM_COUNTERS] = num_counters,
-            [SBI_PMU_COUNTER_GET_INFO] = get_info,
-            [SBI_PMU_COUNTER_CONFIG_MATCHING] = config_matching,
-            [SBI_PMU_COUNTER_START] = start,
-            [SBI_PMU_COUNTER_STOP] = stop,
-            [SBI_PMU_COUNTER_FW_READ] = fw_read,
-            [SBI_PMU_COUNTER_FW_READ_HI] = fw_read_hi,
-            [SBI_PMU_SNAPSHOT_SET_SHMEM] = snapshot,
-            [SBI_PMU_EVENT_GET_INFO] = event_get_info,
-        },
+    .fn[SBI_PMU_NUM_COUNTERS] = num_counters,
+    .fn[SBI_PMU_COUNTER_GET_INFO] = get_info,
+    .fn[SBI_PMU_COUNTER_CONFIG_MATCHING] = config_matching,
+    .fn[SBI_PMU_COUNTER_START] = start,
+    .fn[SBI_PMU_COUNTER_STOP] = stop,
+    .fn[SBI_PMU_COUNTER_FW_READ] = fw_read,
+    .fn[SBI_PMU_COUNTER_FW_READ_HI] = fw_read_hi,
+    .fn[SBI_PMU_SNAPSHOT_SET_SHMEM] = snapshot,
+    .fn[SBI_PMU_EVENT_GET_INFO] = event_get_info,
 };

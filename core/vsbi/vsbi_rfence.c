@@ -114,10 +114,7 @@ static VSBI_FN(remote_fence)
 /* Without the HFENCE functions, which are for hypervisors: guests have no H extension. */
 const struct vsbi_slot vsbi_rfence = {
     .eid = SBI_EXT_RFENCE,
-    .fn =
-        {
-            [SBI_RFENCE_FENCE_I] = remote_fence,
-            [SBI_RFENCE_SFENCE_VMA] = remote_fence,
-            [SBI_RFENCE_SFENCE_VMA_ASID] = remote_fence,
-        },
+    .fn[SBI_RFENCE_FENCE_I] = remote_fence,
+    .fn[SBI_RFENCE_SFENCE_VMA] = remote_fence,
+    .fn[SBI_RFENCE_SFENCE_VMA_ASID] = remote_fence,
 };

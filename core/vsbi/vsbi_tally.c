@@ -46,9 +46,16 @@ static VSBI_FN(vsbi_vm_state)
 	return vsbi_result(SBI_SUCCESS, *(const volatile uint64_t *)&vm->life.number << 8 | state);
 }
 
-static vsbi_ret ask(uint64_t name, uint64_t more, enum vm_command c)
+/* START, STOP or RESTART. */
+static VSBI_FN(vsbi_vm_command)
 {
-	struct vm *vm = controlled(name, more);
+	static const uint8_t commands[] = {
+	    [SBI_TALLY_START] = VM_COMMAND_START,
+	    [SBI_TALLY_STOP] = VM_COMMAND_STOP,
+	    [SBI_TALLY_RESTART] = VM_COMMAND_RESTART,
+	};
+	enum vm_command c = commands[fid];
+	struct vm *vm = controlled(a0, a1);
 
 	if (!vm)
 		return vsbi_result(SBI_ERR_DENIED, 0);
@@ -65,29 +72,11 @@ static vsbi_ret ask(uint64_t name, uint64_t more, enum vm_command c)
 	}
 }
 
-static VSBI_FN(vsbi_vm_start)
-{
-	return ask(a0, a1, VM_COMMAND_START);
-}
-
-static VSBI_FN(vsbi_vm_stop)
-{
-	return ask(a0, a1, VM_COMMAND_STOP);
-}
-
-static VSBI_FN(vsbi_vm_restart)
-{
-	return ask(a0, a1, VM_COMMAND_RESTART);
-}
-
 const struct vsbi_slot vsbi_tally = {
     .eid = SBI_EXT_TALLY,
-    .fn =
-        {
-            [SBI_TALLY_RING] = vsbi_ring,
-            [SBI_TALLY_VM_STATE] = vsbi_vm_state,
-            [SBI_TALLY_START] = vsbi_vm_start,
-            [SBI_TALLY_STOP] = vsbi_vm_stop,
-            [SBI_TALLY_RESTART] = vsbi_vm_restart,
-        },
+    .fn[SBI_TALLY_RING] = vsbi_ring,
+    .fn[SBI_TALLY_VM_STATE] = vsbi_vm_state,
+    .fn[SBI_TALLY_START] = vsbi_vm_command,
+    .fn[SBI_TALLY_STOP] = vsbi_vm_command,
+    .fn[SBI_TALLY_RESTART] = vsbi_vm_command,
 };

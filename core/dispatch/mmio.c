@@ -5,8 +5,7 @@
 #include "arch/riscv/hart/insn.h"
 #include "core/io/bells.h"
 #include "core/io/pci_bus.h"
-#include "core/io/vm_aplic.h"
-#include "core/io/vm_plic.h"
+#include "core/io/vm_interrupts.h"
 #include "core/io/vm_uart.h"
 #include "core/vcpu/guest_mem.h"
 #include "core/vcpu/trap_loop.h"
@@ -17,10 +16,10 @@
 /*
  * The emulated devices. A device has slots of the same size, one after the other; most have one.
  *
- * slots() returns which of them a VM has, bit n for slot n; constant after boot. read() and write()
- * are called for these only, with an offset from slot 0 and a width of 1, 2, 4 or 8 bytes; offsets
- * may be misaligned. Bits of a value above the width have no meaning. The caller holds no lock.
- * They cause no exception, not even under a trap guard: htinst is read again after them.
+ * read() and write() are called for slots only that the VM has, with an offset from slot 0 and a
+ * width of 1, 2, 4 or 8 bytes; offsets may be misaligned. Bits of a value above the width have no
+ * meaning. The caller holds no lock. They cause no exception, not even under a trap guard: htinst
+ * is read again after them.
  */
 struct device {
 	const char *name; /* for the operator */
@@ -28,30 +27,32 @@ struct device {
 	uint64_t slot;    /* size of each in bytes */
 	uint64_t n_slots;
 	bool recorded; /* accesses are exits that crash-exits stores, and so take the slow path */
-	uint32_t (*slots)(const struct vm *vm);
 	uint64_t (*read)(struct vm *vm, uint64_t offset, uint32_t width);
 	void (*write)(struct vm *vm, uint64_t offset, uint64_t value, uint32_t width);
 };
 
 /* The sooner a row comes, the fewer instructions an access takes. */
+enum { PLIC, UART, APLIC, PCI, BELLS, DEVICES };
 static const struct device devices[] = {
-    {"PLIC", GUEST_PLIC_BASE, VPLIC_SIZE, 1, false, vm_plic_slots, vm_plic_read, vm_plic_write},
-    {"UART", GUEST_UART_BASE, VUART_SIZE, 1, false, vm_uart_slots, vm_uart_read, vm_uart_write},
-    {"APLIC", GUEST_APLIC_BASE, VAPLIC_SIZE, 1, false, vm_aplic_slots, vm_aplic_read,
-     vm_aplic_write},
-    {"PCI", GUEST_ECAM_BASE, GUEST_ECAM_SIZE, 1, true, pci_bus_slots, pci_bus_read, pci_bus_write},
-    {"bell", GUEST_BELL_BASE, GUEST_BELL_STEP, VM_MAX_SHARED, true, bells_slots, bells_read,
-     bells_write},
+    [PLIC] = {"PLIC", GUEST_PLIC_BASE, VPLIC_SIZE, 1, false, vm_plic_read, vm_plic_write},
+    [UART] = {"UART", GUEST_UART_BASE, VUART_SIZE, 1, false, vm_uart_read, vm_uart_write},
+    [APLIC] = {"APLIC", GUEST_APLIC_BASE, VAPLIC_SIZE, 1, false, vm_aplic_read, vm_aplic_write},
+    [PCI] = {"PCI", GUEST_ECAM_BASE, GUEST_ECAM_SIZE, 1, true, pci_bus_read, pci_bus_write},
+    [BELLS] = {"bell", GUEST_BELL_BASE, GUEST_BELL_STEP, VM_MAX_SHARED, true, bells_read,
+               bells_write},
 };
 
-#define DEVICES (sizeof(devices) / sizeof(devices[0]))
 _Static_assert(DEVICES <= VM_EMULATED, "one more in vm->emulated, and two rows of an account");
 _Static_assert(VM_MAX_SHARED <= 8, "a bit for each slot in an entry of vm->emulated");
 
 void mmio_init(struct vm *vm)
 {
-	for (uint32_t n = 0; n < DEVICES; n++)
-		vm->emulated[n] = (uint8_t)devices[n].slots(vm);
+	vm->emulated[PLIC] = !vm->config->aia;
+	vm->emulated[UART] = vm->config->console;
+	vm->emulated[APLIC] = vm->config->aia;
+	vm->emulated[PCI] = vm->pci.n || vm->bells;
+	for (uint32_t n = 0; n < VM_MAX_SHARED; n++)
+		vm->emulated[BELLS] |= !!vm->bell_of[n] << n;
 }
 
 const char *mmio_device_name(uint32_t device)

@@ -129,15 +129,6 @@ static __attribute__((noinline)) void write_own(struct bell *bell, uint32_t reg,
 	spin_unlock(&bell->vm->devices);
 }
 
-uint32_t bells_slots(const struct vm *vm)
-{
-	uint32_t slots = 0;
-
-	for (uint32_t n = 0; n < VM_MAX_SHARED; n++)
-		slots |= (uint32_t) !!vm->bell_of[n] << n;
-	return slots;
-}
-
 void bells_write(struct vm *vm, uint64_t offset, uint64_t value, uint32_t width)
 {
 	struct bell *bell = &bells[vm->bell_of[offset / GUEST_BELL_STEP] - 1];

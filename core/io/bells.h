@@ -63,7 +63,6 @@ struct bell *bell_of(const struct vm *vm, uint64_t n);
 
 /* Accesses to the pages of the VM's bells: a row of core/dispatch/mmio.c. Registers have 32 bits:
  * accesses that are misaligned or of another width read 0 and write nothing. */
-uint32_t bells_slots(const struct vm *vm);
 uint64_t bells_read(struct vm *vm, uint64_t offset, uint32_t width);
 void bells_write(struct vm *vm, uint64_t offset, uint64_t value, uint32_t width);
 

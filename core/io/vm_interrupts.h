@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Interrupts of a VM by its PLIC or APLIC. */
+/* Interrupts of a VM by its PLIC, or by its APLIC if it has an AIA. */
 #ifndef CORE_IO_VM_INTERRUPTS_H
 #define CORE_IO_VM_INTERRUPTS_H
 
@@ -34,5 +34,11 @@ static inline uint64_t vm_devices_unlock(struct vm *vm, uint64_t value)
 	spin_unlock(&vm->devices);
 	return value;
 }
+
+/* Accesses of the guest: rows of core/dispatch/mmio.c. */
+uint64_t vm_plic_read(struct vm *vm, uint64_t offset, uint32_t width);
+void vm_plic_write(struct vm *vm, uint64_t offset, uint64_t value, uint32_t width);
+uint64_t vm_aplic_read(struct vm *vm, uint64_t offset, uint32_t width);
+void vm_aplic_write(struct vm *vm, uint64_t offset, uint64_t value, uint32_t width);
 
 #endif

@@ -9,11 +9,6 @@
 #include "core/vcpu/vcpu_requests.h"
 #include "vpmu/bits.h"
 
-uint32_t vm_uart_slots(const struct vm *vm)
-{
-	return vm->config->console;
-}
-
 /* Not inlined, because few accesses change it. */
 __attribute__((noinline)) void vm_update_uart_slow(struct vm *vm, bool level)
 {

@@ -6,7 +6,6 @@
 #include "core/vcpu/vm.h"
 
 /* Any width: a register has one byte. */
-uint32_t vm_uart_slots(const struct vm *vm);
 uint64_t vm_uart_read(struct vm *vm, uint64_t offset, uint32_t width);
 void vm_uart_write(struct vm *vm, uint64_t offset, uint64_t value, uint32_t width);
 

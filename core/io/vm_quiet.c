@@ -63,38 +63,39 @@ static bool waited_enough(struct vm *vm)
 	return now - vm->life.since >= platform.timebase * PATIENCE_S;
 }
 
-static void next(struct vm *vm)
+/* Whether a step is over: it is done, or has been waited for long enough. */
+static bool is_over(struct vm *vm, bool done)
 {
-	vm->life.device++;
+	if (!done && !waited_enough(vm))
+		return false;
 	vm->life.waiting = false;
+	return true;
 }
 
 static void reset_slice(struct vm *vm)
 {
 	const struct vm_device *device = &vm->config->devices[vm->life.device];
+	bool is_reset = reset(device), known = device->reset != VM_RESET_UNKNOWN;
 
-	if (reset(device)) {
-		next(vm);
-	} else if (device->reset == VM_RESET_UNKNOWN || waited_enough(vm)) {
-		if (!vm->life.busy_device || vm->life.busy_device->reset == VM_RESET_UNKNOWN)
-			vm->life.busy_device = device;
-		next(vm);
-	}
+	if (!is_over(vm, is_reset || !known))
+		return;
+	vm->life.device++;
+	if (!is_reset && (!vm->life.busy_device || vm->life.busy_device->reset == VM_RESET_UNKNOWN))
+		vm->life.busy_device = device;
 }
 
 static void drain_slice(struct vm *vm)
 {
+	bool drained;
+
 	spin_lock(&vm->devices);
-	vm->life.drained = wired_drain(vm);
+	drained = wired_drain(vm);
 	spin_unlock(&vm->devices);
-	if (!vm->life.drained && !waited_enough(vm))
-		return;
-	vm->life.waiting = false;
-	if (vm->life.drained)
+	vm->life.drained = is_over(vm, drained);
+	if (!vm->life.drained || drained)
 		return;
 	log_line("vm %s: an interrupt of its devices does not end", vm->config->name);
 	vm->life.never_quiet = true;
-	vm->life.drained = true;
 	wires_off(vm);
 }
 
@@ -108,14 +109,11 @@ static void iommu_is_silent(struct vm *vm)
 /* The devices are at rest, so the IOMMU has nothing left to translate. */
 static void detach_slice(struct vm *vm)
 {
-	vm->life.detached = dma_end(vm);
-	if (!vm->life.detached && !waited_enough(vm))
-		return;
-	vm->life.waiting = false;
-	if (vm->life.detached)
-		return;
-	iommu_is_silent(vm);
-	vm->life.detached = true;
+	bool detached = dma_end(vm);
+
+	vm->life.detached = is_over(vm, detached);
+	if (vm->life.detached && !detached)
+		iommu_is_silent(vm);
 }
 
 bool vm_attach_slice(struct vm *vm)

@@ -12,6 +12,10 @@
 #define WRS_NTO 0x00d00073U
 #define SYSTEM  0x73U
 
+_Static_assert(ACCOUNT_CSR_OTHER - ACCOUNT_CSR_SCOUNTOVF == 5 &&
+                   ACCOUNT_INTERRUPT - ACCOUNT_TIMER == 4,
+               "a row for each of csrs[] and irqs[], then the row of all others");
+
 /* The rows of each extension, indexed by the low bits of its id, which are unique: the first row,
  * and the number of functions. One more row is for all other functions. Constant after boot. */
 static struct extension {
@@ -68,25 +72,19 @@ static uint32_t of_call(const struct vm *vm, uint64_t eid, uint64_t fid)
 	return e->first + (fn && fn != vsbi_not_supported ? (uint32_t)fid : e->functions);
 }
 
+/* From ACCOUNT_CSR_SCOUNTOVF on, in the order of the rows. */
+static const uint16_t csrs[] = {CSR_SCOUNTOVF, CSR_SIE, CSR_SIP, CSR_STIMECMP, CSR_SIREG};
+
 static enum account_class of_csr(uint32_t csr)
 {
+	uint32_t n = 0;
+
 	if (csr - CSR_CYCLE < 32)
 		return csr - CSR_CYCLE < 3 ? ACCOUNT_CSR_CYCLE + (csr - CSR_CYCLE)
 		                           : ACCOUNT_CSR_HPM;
-	switch (csr) {
-	case CSR_SCOUNTOVF:
-		return ACCOUNT_CSR_SCOUNTOVF;
-	case CSR_SIE:
-		return ACCOUNT_CSR_SIE;
-	case CSR_SIP:
-		return ACCOUNT_CSR_SIP;
-	case CSR_STIMECMP:
-		return ACCOUNT_CSR_STIMECMP;
-	case CSR_SIREG:
-		return ACCOUNT_CSR_SIREG;
-	default:
-		return ACCOUNT_CSR_OTHER;
-	}
+	while (n < ARRAY_SIZE(csrs) && csrs[n] != csr)
+		n++;
+	return ACCOUNT_CSR_SCOUNTOVF + n;
 }
 
 /* insn is 0 if the hart has not provided the instruction. */
@@ -99,20 +97,16 @@ static enum account_class of_insn(uint32_t insn, enum vcpu_exit why)
 	return (insn & 0x7f) == SYSTEM && insn >> 12 & 3 ? of_csr(insn >> 20) : ACCOUNT_INSN;
 }
 
+/* From ACCOUNT_TIMER on, in the order of the rows. */
+static const uint8_t irqs[] = {IRQ_STI, IRQ_SSI, IRQ_SEI, IRQ_LCOFI};
+
 static enum account_class of_interrupt(uint64_t irq)
 {
-	switch (irq) {
-	case IRQ_STI:
-		return ACCOUNT_TIMER;
-	case IRQ_LCOFI:
-		return ACCOUNT_LCOFI;
-	case IRQ_SSI:
-		return ACCOUNT_IPI;
-	case IRQ_SEI:
-		return ACCOUNT_EXTERNAL;
-	default:
-		return ACCOUNT_INTERRUPT;
-	}
+	uint32_t n = 0;
+
+	while (n < ARRAY_SIZE(irqs) && irqs[n] != irq)
+		n++;
+	return ACCOUNT_TIMER + n;
 }
 
 enum account_class account_class(const struct vm *vm, const struct exit_record *exit,

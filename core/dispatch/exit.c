@@ -3,15 +3,16 @@
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/trap.h"
 #include "core/dispatch/exit.h"
-#include "core/dispatch/long_call_run.h"
 #include "core/dispatch/mmio.h"
 #include "core/dispatch/serve_requests.h"
+#include "core/hart/platform.h"
 #include "core/life/last_words.h"
 #include "core/sched/port.h"
 #include "core/vcpu/exit_record.h"
 #include "core/vcpu/stay.h"
 #include "core/dispatch/virtual_insn.h"
 #include "core/sched/sched.h"
+#include "core/sched/vcpu_move.h"
 #include "core/sched/windows.h"
 #include "core/vcpu/hart_flags.h"
 #include "core/vcpu/hpm_failures.h"
@@ -80,6 +81,36 @@ static enum vcpu_exit serve(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t scaus
 	if (scause & CAUSE_INTERRUPT)
 		return interrupt(pcpu, scause & ~CAUSE_INTERRUPT);
 	return exception(vcpu, scause);
+}
+
+/* Does one slice, and then other pending work of the hart. */
+static void go_on(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	bool flags = vcpu->call.slice == hart_flags_slice;
+	uint64_t from = csr_read(CSR_TIME);
+
+	long_call_slice(pcpu, vcpu);
+	/* Otherwise a short turn would be over before the guest's first instruction. */
+	if (flags)
+		pcpu->slice_end += csr_read(CSR_TIME) - from;
+	if (!vcpu->call.slice && pcpu->has_schedule)
+		windows_flags_set(vcpu);
+	(void)sched_next_stay(pcpu);
+}
+
+/* Finishes the call of the vcpu that sched_next() chose, whose call.slice is not NULL. Returns the
+ * vcpu to enter, which may be another one. */
+static struct vcpu *long_call_finish(struct vcpu *vcpu)
+{
+	struct pcpu *pcpu = this_pcpu();
+
+	do {
+		go_on(pcpu, vcpu);
+		vcpu = sched_next(pcpu);
+	} while (vcpu->call.slice);
+	if (platform.roam)
+		vcpu_roam(vcpu);
+	return vcpu;
 }
 
 /* The last steps before the guest runs. */

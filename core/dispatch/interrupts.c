@@ -58,7 +58,7 @@ static void poll(struct vcpu *vcpu, uint64_t now)
 	vpmu_poll(&vcpu->pmu);
 }
 
-void sched_timer(void)
+static void sched_timer(void)
 {
 	struct pcpu *pcpu = this_pcpu();
 	uint64_t now = csr_read(CSR_TIME);

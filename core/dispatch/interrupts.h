@@ -5,9 +5,6 @@
 
 #include "core/hart/pcpu.h"
 
-/* Handles the hart's timer interrupt. */
-void sched_timer(void);
-
 /* SGEI has come: messages to guest interrupt files that HS listens to. */
 void guest_file_handle_irq(void);
 

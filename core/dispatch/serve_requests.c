@@ -6,7 +6,6 @@
 #include "core/hart/check.h"
 #include "core/io/bells.h"
 #include "core/io/dma.h"
-#include "core/life/vcpu_remove.h"
 #include "core/life/vm_life.h"
 #include "core/sched/port.h"
 #include "core/sched/sched.h"

@@ -2,12 +2,12 @@
 #include "core/life/guest_dt.h"
 
 #include <libfdt.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "core/devices/vaplic.h"
 #include "core/devices/vplic.h"
 #include "core/devices/vuart.h"
+#include "core/lib/printf.h"
 #include "core/tree/device_node.h"
 #include "core/tree/pci_node.h"
 #include "core/tree/vm_memory.h"
@@ -149,20 +149,8 @@ static void write_chosen(struct writer *w, const struct vm_config *vm,
 static void begin_at(struct writer *w, const char *what, uint64_t base)
 {
 	char name[32];
-	unsigned int shift = 60;
-	char *c = name;
 
-	while (*what)
-		*c++ = *what++;
-	*c++ = '@';
-	while (shift && !(base >> shift))
-		shift -= 4;
-	for (;; shift -= 4) {
-		*c++ = "0123456789abcdef"[base >> shift & 15];
-		if (!shift)
-			break;
-	}
-	*c = '\0';
+	(void)tally_snprintf(name, sizeof(name), "%s@%lx", what, base);
 	begin(w, name);
 }
 

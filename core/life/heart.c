@@ -17,11 +17,6 @@ static uint64_t period(const struct vm *vm)
 	return ((uint64_t)vm->config->heartbeat_ms * platform.timebase + MS_PER_S - 1) / MS_PER_S;
 }
 
-void heart_begin(struct vm *vm, uint64_t now)
-{
-	atomic_store(&vm->last_ring, now);
-}
-
 /* Sets the hart's next look to the first deadline of its own VMs. */
 static void look_again(void)
 {

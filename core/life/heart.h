@@ -8,13 +8,6 @@
 #ifndef CORE_LIFE_HEART_H
 #define CORE_LIFE_HEART_H
 
-#include "core/lib/types.h"
-
-struct vm;
-
-/* A life begins at that host time. Before the VM runs; lead hart, or boot hart. */
-void heart_begin(struct vm *vm, uint64_t now);
-
 /* Checks the deadlines, at the time that external_poll_at() was given. */
 void heart_poll(void);
 

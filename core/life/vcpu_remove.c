@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/life/vcpu_remove.h"
+#include "core/life/vm_life.h"
+
 #include "arch/riscv/hart/csr.h"
 #include "core/hart/check.h"
-#include "core/life/vm_life.h"
 #include "core/sched/run_state.h"
 #include "core/sched/sched.h"
 #include "core/sched/world_switch.h"

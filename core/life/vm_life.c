@@ -13,7 +13,6 @@
 #include "core/io/vm_quiet.h"
 #include "core/io/vm_uart.h"
 #include "core/io/wired.h"
-#include "core/life/heart.h"
 #include "core/life/vm_load.h"
 #include "core/life/vm_log.h"
 #include "core/log.h"
@@ -257,7 +256,7 @@ void vm_begin(struct vm *vm, uint64_t now)
 	if (vm->life.number > 1 || vm->config->deferred)
 		vm->htimedelta = -now;
 	vm->life.begun = now;
-	heart_begin(vm, now);
+	atomic_store(&vm->last_ring, now);
 	last_words_begin(vm);
 	atomic_store(&vm->vcpus_alive, vm->config->n_vcpus);
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {

@@ -23,6 +23,9 @@ struct vm;
 struct vcpu;
 struct vm_device;
 
+/* The vcpu's VM has ended. Takes the vcpu off the hart for this life and resets its PMU. */
+void vcpu_remove(struct vcpu *vcpu);
+
 /* A vcpu of an ending VM has left its hart. Called on that hart. */
 void vm_vcpu_stopped(struct vcpu *vcpu);
 

@@ -47,8 +47,9 @@ static __attribute__((format(printf, 2, 3))) void line(struct vm *vm, const char
 	va_end(args);
 }
 
-static void exits(struct vm *vm, const struct vcpu *vcpu)
+static void exits(struct vm *vm, uint32_t n)
 {
+	const struct vcpu *vcpu = vm->vcpus[n];
 	const uint64_t *e = vcpu->ctx.exits;
 	char moves[32] = "";
 
@@ -62,16 +63,20 @@ static void exits(struct vm *vm, const struct vcpu *vcpu)
 	     vcpu_longest_stay(vcpu), moves);
 }
 
-static void windows(struct vm *vm, const struct vcpu *vcpu)
+static void windows(struct vm *vm, uint32_t n)
 {
+	const struct vcpu *vcpu = vm->vcpus[n];
+
 	if (vcpu->windows_late || vcpu->windows_missed)
 		line(vm, "vm %s: vcpu %u: %lu windows began late, by %lu ticks at most; %lu missed",
 		     vm->config->name, vcpu->id, vcpu->windows_late, vcpu->windows_latest,
 		     vcpu->windows_missed);
 }
 
-static void budget(struct vm *vm, const struct vcpu *vcpu)
+static void budget(struct vm *vm, uint32_t n)
 {
+	const struct vcpu *vcpu = vm->vcpus[n];
+
 	line(vm,
 	     "vm %s: vcpu %u: budget spent in %lu periods, exceeded by %lu at most, "
 	     "throttled for %lu ticks",
@@ -107,7 +112,7 @@ void vm_failure_text(const char *failure, uint64_t value, const char *unit, char
 		(void)tally_snprintf(text, size, "%s %lx", failure, value);
 }
 
-static void end(struct vm *vm)
+static void end(struct vm *vm, uint32_t n)
 {
 	enum vm_end why = vm->end.why;
 	const char *told = why == VM_END_SHUTDOWN      ? "ended"
@@ -116,6 +121,7 @@ static void end(struct vm *vm)
 	                                               : "stopped";
 	char text[VM_FAILURE_BYTES];
 
+	(void)n;
 	if (why != VM_END_FAILED) {
 		line(vm, "vm %s: %s", vm->config->name, told);
 		return;
@@ -124,44 +130,37 @@ static void end(struct vm *vm)
 	line(vm, "vm %s: failed: %s", vm->config->name, text);
 }
 
-/* Makes line n, counted from 1, which may be empty. Returns false behind the last one. */
+static void limit(struct vm *vm, uint32_t n)
+{
+	(void)n;
+	line(vm, "vm %s: stays off: restart-limit is %u", vm->config->name,
+	     vm->config->restart_limit);
+}
+
+/* Makes line n, which may be empty. Returns false behind the last one. */
 static bool make(struct vm *vm, uint32_t n)
 {
 	uint32_t vcpus = vm->config->n_vcpus;
+	const struct {
+		uint32_t lines;
+		void (*make)(struct vm *vm, uint32_t n);
+	} parts[] = {
+	    {vcpus, exits},
+	    {vcpus, windows},
+	    {1, end},
+	    {vm->life.too_often, limit},
+	    {vm->end.why == VM_END_FAILED ? REGISTER_LINES : 0, registers},
+	    {vm->config->budget.count ? vcpus : 0, budget},
+	};
 
-	n--;
-	if (n < vcpus) {
-		exits(vm, vm->vcpus[n]);
-		return true;
-	}
-	n -= vcpus;
-	if (n < vcpus) {
-		windows(vm, vm->vcpus[n]);
-		return true;
-	}
-	n -= vcpus;
-	if (n == 0) {
-		end(vm);
-		return true;
-	}
-	if (n == 1) {
-		if (vm->life.too_often)
-			line(vm, "vm %s: stays off: restart-limit is %u", vm->config->name,
-			     vm->config->restart_limit);
-		return true;
-	}
-	n -= 2;
-	if (vm->end.why == VM_END_FAILED) {
-		if (n < REGISTER_LINES) {
-			registers(vm, n);
+	for (uint32_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		if (n < parts[i].lines) {
+			parts[i].make(vm, n);
 			return true;
 		}
-		n -= REGISTER_LINES;
+		n -= parts[i].lines;
 	}
-	if (!vm->config->budget.count || n >= vcpus)
-		return false;
-	budget(vm, vm->vcpus[n]);
-	return true;
+	return false;
 }
 
 void vm_log_begin(struct vm *vm)
@@ -198,7 +197,7 @@ bool vm_log_piece(struct vm *vm)
 			return true;
 		life->fault_stays = MAX_FAULT_STAYS;
 	}
-	while (make(vm, life->step)) {
+	while (make(vm, life->step - 1)) {
 		life->step++;
 		if (*life->line != '\0')
 			return true;

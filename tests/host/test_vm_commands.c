@@ -201,11 +201,6 @@ void vcpu_budget_begin(struct vcpu *vcpu, uint64_t now)
 	(void)vcpu, (void)now;
 }
 
-void heart_begin(struct vm *of, uint64_t now)
-{
-	(void)of, (void)now;
-}
-
 void heart_ignore(struct vm *of)
 {
 	(void)of;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/life/vcpu_remove.h"
+#include "core/life/vm_life.h"
 #include "core/life/vm_life.h"
 #include "core/sched/port.h"
 #include "core/sched/world_switch.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdatomic.h>
 
-#include "arch/riscv/hart/csr.h"
 #include "core/watch/trace.h"
 
 #define RING   128U
@@ -28,9 +27,9 @@ static void copy(struct exit_record *to, const struct exit_record *from)
 		__atomic_store_n(&t[i], __atomic_load_n(&f[i], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 }
 
-/* The original functions of each VM, each replaced by call() while it is traced: one table for all
- * VMs that are offered the same. Constant after boot. */
-static struct vsbi_slot *calls[VM_MAX_VMS];
+/* While a vcpu is traced, switch.S finds call() here for each function of an extension that any VM
+ * is offered. Constant after boot. */
+static struct vsbi_slot calls[VSBI_SLOTS];
 
 void trace_exit(const struct exit_record *exit)
 {
@@ -46,56 +45,35 @@ void trace_exit(const struct exit_record *exit)
 static VSBI_FN(call)
 {
 	const struct vcpu *vcpu = this_vcpu();
+	vsbi_fn *fn = vsbi_find(vcpu->vm->sbi, eid, fid);
 	struct exit_record exit;
 
+	if (!fn) /* the extension is offered to other VMs only */
+		return vsbi_not_supported(a0, a1, a2, a3, a4, a5, fid, eid);
 	exit_record_make(&exit, vcpu);
 	trace_exit(&exit);
-	return vsbi_find(vcpu->vm->sbi, eid, fid)(a0, a1, a2, a3, a4, a5, fid, eid);
-}
-
-/* Returns the table of another VM, one of the first n, with the same functions, or NULL. */
-static struct vsbi_slot *calls_like(const struct vsbi_slot sbi[VSBI_SLOTS], uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t same = 0;
-
-		while (same < VSBI_SLOTS && calls[i][same].eid == sbi[same].eid)
-			same++;
-		if (same == VSBI_SLOTS)
-			return calls[i];
-	}
-	return NULL;
-}
-
-static struct vsbi_slot *make_calls(const struct vsbi_slot sbi[VSBI_SLOTS],
-                                    void *(*alloc)(size_t size))
-{
-	struct vsbi_slot *made = alloc(VSBI_SLOTS * sizeof(*made));
-
-	for (uint32_t n = 0; n < VSBI_SLOTS; n++) {
-		made[n].eid = sbi[n].eid;
-		for (uint32_t k = 0; k < VSBI_FUNCTIONS; k++)
-			made[n].fn[k] = call;
-	}
-	return made;
+	return fn(a0, a1, a2, a3, a4, a5, fid, eid);
 }
 
 void trace_init(void *(*alloc)(size_t size))
 {
 	rings = alloc(n_pcpus * sizeof(rings[0]));
-	for (uint32_t i = 0; i < n_vms; i++) {
-		calls[i] = calls_like(vms[i].sbi, i);
-		if (!calls[i])
-			calls[i] = make_calls(vms[i].sbi, alloc);
+	for (uint32_t n = 0; n < VSBI_SLOTS; n++) {
+		for (uint32_t i = 0; i < n_vms; i++) {
+			if (vms[i].sbi[n].eid)
+				calls[n].eid = vms[i].sbi[n].eid;
+		}
+		for (uint32_t k = 0; k < VSBI_FUNCTIONS; k++)
+			calls[n].fn[k] = call;
 	}
 	trace_switch(NULL, false);
 }
 
-/* switch.S finds the table by this pointer on any hart. The tables are older than the vcpu's first
+/* switch.S finds the table by this pointer on any hart. Both tables are older than the vcpu's first
  * start, so no order is needed. */
 static void trace_vcpu(struct vcpu *vcpu, bool on)
 {
-	const void *table = on ? calls[vcpu->vm->index] : vcpu->vm->sbi;
+	const void *table = on ? calls : vcpu->vm->sbi;
 
 	atomic_store_explicit(&vcpu->traced, on, memory_order_relaxed);
 	__atomic_store_n(&vcpu->ctx.calls, table, __ATOMIC_RELAXED);

@@ -2,7 +2,7 @@
 /*
  * A ring for each hart with the last exits of the vcpus that the operator traces. When tracing is
  * off, it costs a slow exit one load and a fast exit nothing, because SBI calls are traced by
- * swapping the VM's table of extensions. Counter reads and overflows on the fast path are not
+ * swapping the vcpu's table of extensions. Counter reads and overflows on the fast path are not
  * traced; the command `exits` counts them.
  */
 #ifndef CORE_WATCH_TRACE_H

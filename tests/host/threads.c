@@ -319,6 +319,11 @@ void sched_on(struct vcpu *vcpu)
 	(void)vcpu;
 }
 
+VSBI_FN(vsbi_not_supported)
+{
+	return 0;
+}
+
 void vcpu_remove(struct vcpu *vcpu)
 {
 	(void)vcpu;

@@ -243,17 +243,25 @@ void observer_end(struct vcpu *vcpu, uint32_t n)
 	settle(vcpu);
 }
 
-void vcpu_end_observers(struct vcpu *vcpu)
+/* Reads the observers that count, and ends them: all, or those that depend on instret. */
+static void end_for(struct vcpu *vcpu, bool all, const char *why)
 {
-	vcpu_take_samples(vcpu);
 	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
 		struct observer *o = &vcpu->observers.observer[n];
 
+		if (!o->number || o->ended || !(all || is_by_hs_clock(o)))
+			continue;
 		observer_read(vcpu, n, csr_read(CSR_TIME));
-		if (o->number && !o->ended)
-			o->ended = "the vcpu stopped";
+		if (!o->ended)
+			o->ended = why;
 	}
 	account_stop(vcpu);
+}
+
+void vcpu_end_observers(struct vcpu *vcpu)
+{
+	vcpu_take_samples(vcpu);
+	end_for(vcpu, true, "the vcpu stopped");
 	if (vcpu->stats.fw_observed)
 		fw_watch(vcpu);
 }
@@ -261,15 +269,7 @@ void vcpu_end_observers(struct vcpu *vcpu)
 /* Not inlined, because vpmu_apply() would then save more registers at each call. */
 __attribute__((noinline)) void vcpu_observers_lose_clock(struct vcpu *vcpu)
 {
-	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
-		struct observer *o = &vcpu->observers.observer[n];
-
-		if (!o->number || o->ended || !is_by_hs_clock(o))
-			continue;
-		observer_read(vcpu, n, csr_read(CSR_TIME));
-		o->ended = taken;
-	}
-	account_stop(vcpu);
+	end_for(vcpu, false, taken);
 	vcpu->stats.clock_observed = false;
 }
 

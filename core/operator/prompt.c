@@ -89,6 +89,20 @@ struct vm *prompt_vm_named(struct prompt *p, const char *name)
 	return NULL;
 }
 
+bool prompt_on_or_off(struct prompt *p, bool *on, const struct vm **vm)
+{
+	*on = strcmp(p->word[1], "on") == 0;
+	*vm = NULL;
+	if (!*on && (p->n_words == 3 || strcmp(p->word[1], "off") != 0)) {
+		prompt_wrong(p);
+		return false;
+	}
+	if (p->n_words < 3)
+		return true;
+	*vm = prompt_vm_named(p, p->word[2]);
+	return *vm;
+}
+
 void prompt_vcpu_names(struct prompt *p, const struct vcpu *vcpu)
 {
 	text_add(&p->out, "{'vm':'%s','vcpu':%u", vcpu->vm->config->name, vcpu->id);

@@ -73,6 +73,10 @@ void prompt_answer(struct prompt *p, enum prompt_status status, const char *form
 /* Answers with the words that the command takes, because it got others. */
 void prompt_wrong(struct prompt *p);
 
+/* Reads the words "on", "on VM" or "off", with *vm = NULL for no VM. If they are others, answers so
+ * and returns false. */
+bool prompt_on_or_off(struct prompt *p, bool *on, const struct vm **vm);
+
 /* Returns the VM of that name. If there is none, answers so and returns NULL. */
 struct vm *prompt_vm_named(struct prompt *p, const char *name);
 
@@ -101,6 +105,9 @@ static inline const char *prompt_bool(bool value)
 {
 	return value ? "true" : "false";
 }
+
+#define US_PER_S 1000000U
+#define NS_PER_S 1000000000U
 
 /* Converts host time to units of 1/hz of a second. */
 static inline uint64_t prompt_time(uint64_t ticks, uint64_t hz)

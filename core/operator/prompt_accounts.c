@@ -11,13 +11,12 @@
 #include "core/operator/prompt.h"
 #include "core/watch/observe.h"
 
-/* Names of the rows from ACCOUNT_CALLS on: the cause, and its details. One text without pointers,
- * which would take twice as much room. */
+/* Names of the rows from ACCOUNT_CALLS on, without those of loads and stores: the cause, and its
+ * details. One text without pointers, which would take twice as much room. */
 static const char others[] =
     "csr cycle;csr time;csr instret;csr hpmcounter;csr scountovf;csr sie;csr sip;csr stimecmp;"
     "csr sireg;csr another;wfi ;wrs.nto ;virtual-instruction another;virtual-instruction untold;"
-    "wait ;timer ;irq ipi;irq external;lcofi ;irq another;";
-static const char last_others[] =
+    "wait ;timer ;irq ipi;irq external;lcofi ;irq another;"
     "fetch ;exception ;none ecall;none timer;none irq;none lcofi;none mmio;none csr;none wfi;"
     "none other;none loading;";
 
@@ -44,8 +43,10 @@ static const char *add_up_to(struct prompt *p, const char *text, char end)
 	return text + n + 1;
 }
 
-static void add_other(struct prompt *p, const char *text, uint32_t n)
+static void add_other(struct prompt *p, uint32_t n)
 {
+	const char *text = others;
+
 	for (; n; text++)
 		n -= *text == ';';
 	text_add(&p->out, ",'cause':'");
@@ -62,12 +63,12 @@ static void add_name(struct prompt *p, uint32_t row)
 	if (row < ACCOUNT_CALLS)
 		add_call(p, row);
 	else if (row < ACCOUNT_LOAD)
-		add_other(p, others, row - ACCOUNT_CALLS);
+		add_other(p, row - ACCOUNT_CALLS);
 	else if (row < ACCOUNT_FETCH)
 		text_add(&p->out, ",'cause':'%s','what':'%s'", access & 1 ? "store" : "load",
 		         mmio_device_name(access / 2));
 	else
-		add_other(p, last_others, row - ACCOUNT_FETCH);
+		add_other(p, row - ACCOUNT_FETCH + (ACCOUNT_LOAD - ACCOUNT_CALLS));
 }
 
 static void tell_row(struct prompt *p, uint32_t n)
@@ -90,7 +91,7 @@ static void tell_observer(struct prompt *p)
 		o++;
 	prompt_vcpu_names(p, prompt_vcpu(p));
 	text_add(&p->out, ",'observation':%u,'value':%lu,'ns':%lu,'at_ns':%lu", o->number, o->value,
-	         prompt_time(o->until - o->since, 1000000000), prompt_time(o->until, 1000000000));
+	         prompt_time(o->until - o->since, NS_PER_S), prompt_time(o->until, NS_PER_S));
 	text_add(&p->out, o->ended ? ",'ended':'%s'" : ",'ended':null", o->ended);
 	prompt_tell(p);
 }

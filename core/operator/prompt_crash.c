@@ -4,7 +4,6 @@
 #include "core/life/vm_log.h"
 #include "core/operator/prompt.h"
 
-#define US_PER_S 1000000U
 /* Most bytes of the VM in a line of text; each may take three characters. */
 #define CHUNK     80U
 #define REGISTERS 4U

@@ -15,8 +15,6 @@
 #include "core/watch/observe.h"
 #include "vpmu/tally_events.h"
 
-#define NS_PER_S 1000000000U
-
 /* With a rate: the number of events before the first sample, which shows their frequency. */
 #define FIRST_PERIOD 1000U
 #define MOST_HZ      100000U
@@ -29,7 +27,6 @@ static const struct {
 	const char *name;
 	uint32_t flags;
 } filters[] = {{"uk", 0}, {"u", SBI_PMU_CFG_FLAG_SET_SINH}, {"k", SBI_PMU_CFG_FLAG_SET_UINH}};
-#define FILTERS (sizeof(filters) / sizeof(filters[0]))
 
 /* Parses EVENT or EVENT/DATA, optionally followed by :u, :k or :uk. EVENT is a number, a name of
  * perf's, or the name of one of Tally's own events. */
@@ -51,7 +48,7 @@ static bool parse_event(const char *text, struct observed_event *event)
 		if (!number_cut(&text, &event->data))
 			return false;
 	}
-	for (uint32_t i = 0; i < FILTERS; i++) {
+	for (uint32_t i = 0; i < ARRAY_SIZE(filters); i++) {
 		event->flags = filters[i].flags;
 		if (*text == '\0' || (*text == ':' && strcmp(text + 1, filters[i].name) == 0))
 			return true;
@@ -102,7 +99,7 @@ static const char *filter_name(uint32_t flags)
 {
 	uint32_t i = 0;
 
-	while (i < FILTERS - 1 && filters[i].flags != flags)
+	while (i < ARRAY_SIZE(filters) - 1 && filters[i].flags != flags)
 		i++;
 	return filters[i].name;
 }

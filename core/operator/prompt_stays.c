@@ -4,8 +4,6 @@
  * reads them with `samples`. The answer comes when all harts have begun or ended the trace, and
  * lists each vcpu with its index.
  */
-#include <string.h>
-
 #include "core/operator/prompt.h"
 #include "core/watch/observe.h"
 #include "core/watch/stays.h"
@@ -25,19 +23,12 @@ static void told(struct prompt *p)
 
 void prompt_stays(struct prompt *p)
 {
-	bool on = strcmp(p->word[1], "on") == 0;
-	const struct vm *vm = NULL;
+	const struct vm *vm;
 	uint64_t all = 0;
+	bool on;
 
-	if (!on && (p->n_words == 3 || strcmp(p->word[1], "off") != 0)) {
-		prompt_wrong(p);
+	if (!prompt_on_or_off(p, &on, &vm))
 		return;
-	}
-	if (p->n_words == 3) {
-		vm = prompt_vm_named(p, p->word[2]);
-		if (!vm)
-			return;
-	}
 	for (uint32_t i = 0; i < MAX_HART_VCPUS && this_pcpu()->vcpus[i]; i++)
 		all |= BIT(i);
 	if (on)

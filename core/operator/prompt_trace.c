@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The prompt's command `trace`: prints the last exits, the oldest first. */
-#include <string.h>
-
 #include "arch/riscv/hart/csr.h"
 #include "core/lib/words.h"
 #include "core/operator/prompt.h"
@@ -69,26 +67,22 @@ static void add_details(struct prompt *p, const struct exit_record *e)
 void prompt_add_exit(struct prompt *p, const struct exit_record *e)
 {
 	prompt_vcpu_names(p, e->vcpu);
-	text_add(&p->out, ",'time_us':%lu,'cause':'%s','pc':'0x%lx'", prompt_time(e->time, 1000000),
-	         cause_of(e), e->sepc);
+	text_add(&p->out, ",'time_us':%lu,'cause':'%s','pc':'0x%lx'",
+	         prompt_time(e->time, US_PER_S), cause_of(e), e->sepc);
 	add_details(p, e);
 }
 
 static void switch_on_or_off(struct prompt *p)
 {
-	bool on = strcmp(p->word[1], "on") == 0;
-	bool off = p->n_words == 2 && strcmp(p->word[1], "off") == 0;
-	const struct vm *vm = NULL;
+	const struct vm *vm;
+	bool on;
 
-	if ((!on && !off) || p->json) {
+	if (p->json) {
 		prompt_wrong(p);
 		return;
 	}
-	if (p->n_words == 3) {
-		vm = prompt_vm_named(p, p->word[2]);
-		if (!vm)
-			return;
-	}
+	if (!prompt_on_or_off(p, &on, &vm))
+		return;
 	trace_switch(vm, on);
 	prompt_answer(p, PROMPT_OK, "trace is %s", on ? "on" : "off");
 }

@@ -8,9 +8,6 @@
 #include "core/sched/vcpu_budget.h"
 #include "core/vcpu/vm_end.h"
 
-#define US_PER_S 1000000U
-#define NS_PER_S 1000000000U
-
 static void add_windows(struct prompt *p, uint64_t late, uint64_t latest, uint64_t missed)
 {
 	text_add(&p->out, ",'windows':{'late':%lu,'latest_ns':%lu,'missed':%lu}", late,

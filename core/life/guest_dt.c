@@ -22,7 +22,6 @@
 #define PHANDLE_IMSIC    0xffU
 #define PHANDLE_CLOCK(n) (0x100U + (n)*DEVICE_CLOCKS)
 #define IRQ_S_EXT        9U /* local interrupt number: supervisor external */
-#define PAIR_CELLS       2U
 #define LEVEL_HIGH       4U /* type of an interrupt of an APLIC */
 #define STDOUT           "/soc/" UART_NODE
 #define CPU_NAME_VHARTID 4U /* index of the digit in "cpu@0" */
@@ -51,28 +50,34 @@ static void end(struct writer *w)
 		w->error = fdt_end_node(w->fdt);
 }
 
-static void put_string(struct writer *w, const char *name, const char *value)
+static void put(struct writer *w, const char *name, const void *value, size_t size)
 {
 	if (!w->error)
-		w->error = fdt_property_string(w->fdt, name, value);
+		w->error = fdt_property(w->fdt, name, value, (int)size);
+}
+
+static void put_string(struct writer *w, const char *name, const char *value)
+{
+	put(w, name, value, strlen(value) + 1);
 }
 
 static void put_u32(struct writer *w, const char *name, uint32_t value)
 {
-	if (!w->error)
-		w->error = fdt_property_u32(w->fdt, name, value);
+	fdt32_t cell = cpu_to_fdt32(value);
+
+	put(w, name, &cell, sizeof(cell));
 }
 
 static void put_u64(struct writer *w, const char *name, uint64_t value)
 {
-	if (!w->error)
-		w->error = fdt_property_u64(w->fdt, name, value);
+	fdt64_t cells = cpu_to_fdt64(value);
+
+	put(w, name, &cells, sizeof(cells));
 }
 
 static void put_flag(struct writer *w, const char *name)
 {
-	if (!w->error)
-		w->error = fdt_property(w->fdt, name, "", 0);
+	put(w, name, "", 0);
 }
 
 static void put_address_cells(struct writer *w, uint32_t address, uint32_t size)
@@ -86,47 +91,29 @@ static void put_reg(struct writer *w, uint64_t base, uint64_t size)
 {
 	fdt64_t reg[2] = {cpu_to_fdt64(base), cpu_to_fdt64(size)};
 
-	if (!w->error)
-		w->error = fdt_property(w->fdt, "reg", reg, sizeof(reg));
-}
-
-/* Returns where to write the value of a property of `size` bytes, or NULL after an error. */
-static void *put_room(struct writer *w, const char *name, size_t size)
-{
-	void *room = NULL;
-
-	if (!w->error)
-		w->error = fdt_property_placeholder(w->fdt, name, (int)size, &room);
-	return w->error ? NULL : room;
-}
-
-static void put_zeros(struct writer *w, const char *name, size_t size)
-{
-	void *room = put_room(w, name, size);
-
-	if (room)
-		memset(room, 0, size);
+	put(w, "reg", reg, sizeof(reg));
 }
 
 static void put_strings(struct writer *w, const char *name, const char *const *strings, uint32_t n)
 {
 	size_t size = 0;
-	char *room;
+	void *room;
 
 	for (uint32_t i = 0; i < n; i++)
 		size += strlen(strings[i]) + 1;
-	room = put_room(w, name, size);
-	for (uint32_t i = 0; room && i < n; i++) {
-		size_t length = strlen(strings[i]) + 1;
-
-		memcpy(room, strings[i], length);
-		room += length;
+	if (!w->error)
+		w->error = fdt_property_placeholder(w->fdt, name, (int)size, &room);
+	for (uint32_t i = 0; i < n && !w->error; i++) {
+		size = strlen(strings[i]) + 1;
+		memcpy(room, strings[i], size);
+		room = (char *)room + size;
 	}
 }
 
 static void write_chosen(struct writer *w, const struct vm_config *vm,
                          const struct guest_machine *machine)
 {
+	static const uint8_t no_seed[SEED_BYTES];
 	uint64_t initrd = vm->ram_base + vm->initrd_offset;
 
 	begin(w, "chosen");
@@ -137,7 +124,7 @@ static void write_chosen(struct writer *w, const struct vm_config *vm,
 	if (pci_node_is_there(vm))
 		put_u32(w, "linux,pci-probe-only", 1);
 	if (machine->seed)
-		put_zeros(w, "rng-seed", SEED_BYTES);
+		put(w, "rng-seed", no_seed, sizeof(no_seed));
 	if (vm->initrd.data) {
 		put_u64(w, "linux,initrd-start", initrd);
 		put_u64(w, "linux,initrd-end", initrd + vm->initrd.size);
@@ -224,13 +211,13 @@ static void write_cpus(struct writer *w, const struct vm_config *vm,
 /* Writes the S-mode external interrupt of each vcpu, in the order of the vcpus. */
 static void put_externals(struct writer *w, const struct vm_config *vm)
 {
-	fdt32_t *cells =
-	    put_room(w, "interrupts-extended", sizeof(*cells) * PAIR_CELLS * vm->n_vcpus);
+	fdt32_t cells[VM_MAX_VCPUS][2];
 
-	for (uint32_t i = 0; cells && i < vm->n_vcpus; i++) {
-		cells[(uint64_t)PAIR_CELLS * i] = cpu_to_fdt32(PHANDLE_INTC(i));
-		cells[(uint64_t)PAIR_CELLS * i + 1] = cpu_to_fdt32(IRQ_S_EXT);
+	for (uint32_t i = 0; i < vm->n_vcpus; i++) {
+		cells[i][0] = cpu_to_fdt32(PHANDLE_INTC(i));
+		cells[i][1] = cpu_to_fdt32(IRQ_S_EXT);
 	}
+	put(w, "interrupts-extended", cells, vm->n_vcpus * sizeof(cells[0]));
 }
 
 /* The PLIC has contexts for S-mode only, so context n belongs to vcpu n, as in vplic.h. */
@@ -283,13 +270,9 @@ static void write_aplic(struct writer *w)
 /* An interrupt of an APLIC has a second cell, its type. */
 static void put_uart_irq(struct writer *w, const struct vm_config *vm)
 {
-	fdt32_t *cells = put_room(w, "interrupts", (vm->aia ? 2 : 1) * sizeof(*cells));
+	fdt32_t cells[] = {cpu_to_fdt32(GUEST_UART_IRQ), cpu_to_fdt32(LEVEL_HIGH)};
 
-	if (!cells)
-		return;
-	cells[0] = cpu_to_fdt32(GUEST_UART_IRQ);
-	if (vm->aia)
-		cells[1] = cpu_to_fdt32(LEVEL_HIGH);
+	put(w, "interrupts", cells, (vm->aia ? 2 : 1) * sizeof(cells[0]));
 }
 
 static void write_uart(struct writer *w, const struct vm_config *vm)

@@ -91,7 +91,8 @@ COLD := $(filter-out core/host/fdt_walk.c core/host/fdt_index.c core/host/fdt_no
 		vm_quiet.c vpci.c) \
 	$(addprefix core/pmu/,budget_hart.c vm_overflow.c vm_pmu_policy.c) core/sched/vcpu_move.c \
 	$(addprefix core/vcpu/,exit_record.c long_call.c vm_command.c) \
-	$(addprefix core/watch/,account.c observe.c observe_request.c stays.c)
+	$(addprefix core/vsbi/,vsbi_hsm.c vsbi_tally.c) \
+	$(addprefix core/watch/,account.c observe.c observe_request.c stays.c trace.c)
 $(COLD:%=$(OUT)/obj/%.o): TARGET_CFLAGS += -Os
 
 # No other build has these.

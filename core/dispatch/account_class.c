@@ -8,9 +8,8 @@
 #include "core/vcpu/vm.h"
 #include "core/watch/port.h"
 
-#define WFI     0x10500073U
-#define WRS_NTO 0x00d00073U
-#define SYSTEM  0x73U
+#define WFI    0x10500073U
+#define SYSTEM 0x73U
 
 _Static_assert(ACCOUNT_CSR_OTHER - ACCOUNT_CSR_SCOUNTOVF == 5 &&
                    ACCOUNT_INTERRUPT - ACCOUNT_TIMER == 4,

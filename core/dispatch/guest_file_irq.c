@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/dispatch/interrupts.h"
+#include "core/dispatch/exit.h"
 #include "arch/riscv/hart/csr.h"
 #include "core/sched/sched.h"
 #include "vpmu/bits.h"

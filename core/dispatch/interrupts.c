@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The interrupts of a hart, and the work of its timer. */
-#include "core/dispatch/interrupts.h"
+#include "core/dispatch/exit.h"
 #include "arch/riscv/hart/csr.h"
 #include "core/io/external.h"
 #include "core/life/heart.h"

@@ -3,6 +3,7 @@
 
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/insn.h"
+#include "core/dispatch/exit.h"
 #include "core/io/bells.h"
 #include "core/io/pci_bus.h"
 #include "core/io/vm_interrupts.h"
@@ -132,49 +133,46 @@ static __attribute__((noinline, flatten)) long stored(void)
 	return finish(this_vcpu(), csr_read(CSR_HTINST), 0);
 }
 
-/* The loops are unrolled, so that the table costs nothing: its addresses become constants, and its
- * pointers calls. */
-long mmio_load(uint64_t htinst)
+/* Returns false if there is no device, or if the exit has to be recorded. The loop is unrolled, so
+ * that the table costs nothing: its addresses become constants, and its pointers calls. */
+static inline __attribute__((always_inline)) bool access(uint64_t htinst, bool store,
+                                                         uint64_t *value)
 {
 	struct vcpu *vcpu = this_vcpu();
-	uint64_t gpa = faulting(), value = 0;
+	uint64_t gpa = faulting();
+	uint32_t width = insn_transformed_width(htinst);
 	bool found = false;
 
-	if (!insn_is_transformed_load(htinst) || !is_fast(vcpu))
-		return MMIO_NONE;
 #pragma GCC unroll 8
 	for (uint32_t n = 0; n < DEVICES; n++) {
 		if (!found && is_at(vcpu->vm, n, gpa)) {
 			if (devices[n].recorded && vcpu->last_words)
-				return MMIO_NONE;
-			value = devices[n].read(vcpu->vm, gpa - devices[n].base,
-			                        insn_transformed_width(htinst));
+				return false;
+			if (store)
+				devices[n].write(vcpu->vm, gpa - devices[n].base,
+				                 vcpu->ctx.x[insn_transformed_rs2(htinst)], width);
+			else
+				*value = devices[n].read(vcpu->vm, gpa - devices[n].base, width);
 			found = true;
 		}
 	}
-	return found ? loaded(value) : MMIO_NONE;
+	return found;
+}
+
+long mmio_load(uint64_t htinst)
+{
+	uint64_t value = 0;
+
+	if (!insn_is_transformed_load(htinst) || !is_fast(this_vcpu()))
+		return MMIO_NONE;
+	return access(htinst, false, &value) ? loaded(value) : MMIO_NONE;
 }
 
 long mmio_store(uint64_t htinst)
 {
-	struct vcpu *vcpu = this_vcpu();
-	uint64_t gpa = faulting();
-	bool found = false;
-
-	if (!insn_is_transformed_store(htinst) || !is_fast(vcpu))
+	if (!insn_is_transformed_store(htinst) || !is_fast(this_vcpu()))
 		return MMIO_NONE;
-#pragma GCC unroll 8
-	for (uint32_t n = 0; n < DEVICES; n++) {
-		if (!found && is_at(vcpu->vm, n, gpa)) {
-			if (devices[n].recorded && vcpu->last_words)
-				return MMIO_NONE;
-			devices[n].write(vcpu->vm, gpa - devices[n].base,
-			                 vcpu->ctx.x[insn_transformed_rs2(htinst)],
-			                 insn_transformed_width(htinst));
-			found = true;
-		}
-	}
-	return found ? stored() : MMIO_NONE;
+	return access(htinst, true, NULL) ? stored() : MMIO_NONE;
 }
 
 /* There is no device, or an instruction that no device understands. */

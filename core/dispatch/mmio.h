@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads and stores outside a guest's RAM. They access a device or cause an access fault. */
+/* The emulated devices of VMs. */
 #ifndef CORE_DISPATCH_MMIO_H
 #define CORE_DISPATCH_MMIO_H
 
 #include "core/vcpu/vcpu.h"
-
-/* Handles a guest-page fault of the resident vcpu, whose address is in htval and stval. If there is
- * no device at the address, the guest gets an access fault, as it would on a real machine. */
-void mmio_access(struct vcpu *vcpu, bool store);
 
 /* Finds the devices that a VM has. At boot, when its bells and functions are made. */
 void mmio_init(struct vm *vm);

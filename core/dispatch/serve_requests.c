@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/dispatch/serve_requests.h"
+#include "core/dispatch/exit.h"
 
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/fence.h"

@@ -2,7 +2,7 @@
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/insn.h"
 #include "arch/riscv/hart/quirks.h"
-#include "core/dispatch/virtual_insn.h"
+#include "core/dispatch/exit.h"
 #include "core/sched/sched.h"
 #include "core/vcpu/guest_file.h"
 #include "core/vcpu/guest_mem.h"

@@ -7,7 +7,7 @@
  */
 #include "arch/riscv/hart/fence.h"
 #include "arch/riscv/hart/csr.h"
-#include "core/dispatch/serve_requests.h"
+#include "core/dispatch/exit.h"
 #include "core/hart/platform.h"
 #include "core/log.h"
 #include "core/vcpu/vcpu_requests.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "core/dispatch/interrupts.h"
+#include "core/dispatch/exit.h"
 #include "core/sched/port.h"
 #include "core/vcpu/stay.h"
 #include "core/vcpu/vcpu_requests.h"

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "arch/riscv/hart/csr.h"
-#include "core/dispatch/serve_requests.h"
+#include "core/dispatch/exit.h"
 #include "core/hart/platform.h"
 #include "core/log.h"
 #include "core/vcpu/long_call.h"

@@ -25,20 +25,12 @@
 static enum vcpu_exit interrupt(struct pcpu *pcpu, uint64_t irq)
 {
 	pcpu_interrupts(pcpu, BIT(irq));
-	switch (irq) {
-	case IRQ_SSI:
-		/* After the fence of the acknowledgement, so that it sees which vcpus were
-		 * notified. */
+	/* After the fence of the acknowledgement, so that it sees which vcpus were notified. */
+	if (irq == IRQ_SSI)
 		sched_handle_ipi();
-		return EXIT_IRQ;
-	case IRQ_STI:
-		return EXIT_TIMER;
-	case IRQ_SEI:
+	if (irq == IRQ_SEI)
 		trap_loop_check_irq(pcpu->current);
-		return EXIT_IRQ;
-	default:
-		return EXIT_IRQ;
-	}
+	return irq == IRQ_STI ? EXIT_TIMER : EXIT_IRQ;
 }
 
 /* Not inlined, because exit_slow() would save more registers, also for vcpus that wait or yield. */

@@ -5,7 +5,7 @@
  *              vm_end()          all vcpus off,      cleared,
  *     RUNNING ----------> ENDING ------> CLEARING ----------------> OFF
  *        ^                        logged   ^   | cleared, again      |
- *        |                     vm_stop()   |   v                     | vm_start()
+ *        |                      STOP       |   v                     | START
  *        +------------------------------ LOADING <-------------------+
  *                                 loaded
  *

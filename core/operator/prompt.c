@@ -182,12 +182,12 @@ void prompt_next_vcpu(struct prompt *p)
 
 static const struct {
 	const char *name;
-	bool (*act)(struct vm *vm);
+	enum vm_command command;
 	const char *done, *idle;
 } acts[] = {
-    {"start", vm_start, "is being started", "runs already"},
-    {"stop", vm_stop, "is being stopped", "is off already"},
-    {"restart", vm_restart, "is being restarted", ""},
+    {"start", VM_COMMAND_START, "is being started", "runs already"},
+    {"stop", VM_COMMAND_STOP, "is being stopped", "is off already"},
+    {"restart", VM_COMMAND_RESTART, "is being restarted", ""},
 };
 
 static void life(struct prompt *p)
@@ -200,14 +200,14 @@ static void life(struct prompt *p)
 		i++;
 	if (!vm)
 		return;
-	device = acts[i].act == vm_stop ? NULL : vm_needs_reset(vm);
+	device = acts[i].command == VM_COMMAND_STOP ? NULL : vm_needs_reset(vm);
 	if (device)
 		prompt_answer(p, PROMPT_FAILED,
 		              "%s: %s has one life: no reset of its device %s is known", p->word[0],
 		              vm->config->name, device->name);
 	else
 		prompt_answer(p, PROMPT_OK, "%s %s", vm->config->name,
-		              acts[i].act(vm) ? acts[i].done : acts[i].idle);
+		              vm_give_command(vm, acts[i].command) ? acts[i].done : acts[i].idle);
 }
 
 /* Ends all VMs for good, and then the machine. Answers before that. */
@@ -218,7 +218,7 @@ static void power_off(struct prompt *p)
 		return;
 	}
 	for (; p->vm < n_vms; p->vm++)
-		vm_power_off(&vms[p->vm]);
+		(void)vm_give_command(&vms[p->vm], VM_COMMAND_POWER_OFF);
 }
 
 static void move(struct prompt *p)

@@ -27,29 +27,13 @@ static enum vm_command command(struct vm *vm, enum vm_command c)
 	return all;
 }
 
-bool vm_start(struct vm *vm)
+bool vm_give_command(struct vm *vm, enum vm_command c)
 {
 	unsigned int state = atomic_load(&vm->state);
 
-	return command(vm, VM_COMMAND_START) != VM_COMMAND_START ||
-	       (state != VM_RUNNING && state != VM_LOADING);
-}
-
-bool vm_stop(struct vm *vm)
-{
-	command(vm, VM_COMMAND_STOP);
-	return atomic_load(&vm->state) != VM_OFF;
-}
-
-bool vm_restart(struct vm *vm)
-{
-	command(vm, VM_COMMAND_RESTART);
-	return true;
-}
-
-void vm_power_off(struct vm *vm)
-{
-	command(vm, VM_COMMAND_POWER_OFF);
+	if (command(vm, c) == VM_COMMAND_START)
+		return state != VM_RUNNING && state != VM_LOADING;
+	return c != VM_COMMAND_STOP || state != VM_OFF;
 }
 
 const struct vm_device *vm_needs_reset(const struct vm *vm)

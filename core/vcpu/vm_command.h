@@ -15,19 +15,17 @@ enum vm_command {
 	VM_COMMAND_START,
 	VM_COMMAND_STOP,
 	VM_COMMAND_RESTART,
+	/* Stops the VM permanently. Like a VM that ended by itself, it does not keep the machine
+	 * on. */
 	VM_COMMAND_POWER_OFF
 };
 
 /*
- * Any hart may call these. They return at once, and the lead hart acts. Several commands have the
- * same effect as one after the other: a stop and a start are a restart. Returns false if there is
- * nothing to do: the VM already runs and has no command to stop (start), or is off (stop).
+ * Any hart may call it. It returns at once, and the lead hart acts. Several commands have the same
+ * effect as one after the other: a stop and a start are a restart. Returns false if there is
+ * nothing to do: the VM already runs and has no command to stop (START), or is off (STOP).
  */
-bool vm_start(struct vm *vm);
-bool vm_stop(struct vm *vm);
-bool vm_restart(struct vm *vm);
-/* Stops the VM permanently. Like a VM that ended by itself, it does not keep the machine on. */
-void vm_power_off(struct vm *vm);
+bool vm_give_command(struct vm *vm, enum vm_command c);
 
 /* Returns a device that the VM has used and that Tally cannot reset for another life, or NULL if
  * there is none. Any hart may call it. */

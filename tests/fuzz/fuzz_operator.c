@@ -229,27 +229,10 @@ const struct vm_device *vm_needs_reset(const struct vm *vm)
 	return NULL;
 }
 
-bool vm_start(struct vm *vm)
+bool vm_give_command(struct vm *vm, enum vm_command c)
 {
-	note(ACT, index_of(vm), 'g');
-	return true;
-}
-
-bool vm_stop(struct vm *vm)
-{
-	note(ACT, index_of(vm), 's');
-	return false;
-}
-
-bool vm_restart(struct vm *vm)
-{
-	note(ACT, index_of(vm), 'r');
-	return true;
-}
-
-void vm_power_off(struct vm *vm)
-{
-	note(ACT, index_of(vm), 'p');
+	note(ACT, index_of(vm), (uint64_t) "?gsrp"[c]);
+	return c != VM_COMMAND_STOP;
 }
 
 bool vcpu_move(struct vcpu *vcpu, uint64_t hartid)

@@ -94,7 +94,7 @@ static void *asks(void *unused)
 	pcpu->vcpus[0] = &vcpus[0];
 	for (unsigned int i = 1; i <= SENT; i++) {
 		threads_given = i;
-		assert_true(vm_restart(&vms[0]));
+		assert_true(vm_give_command(&vms[0], VM_COMMAND_RESTART));
 		while (atomic_load(&threads_taken) != i)
 			;
 		observe_request.number = i;

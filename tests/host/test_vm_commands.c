@@ -290,17 +290,7 @@ enum { START, STOP, RESTART, POWER_OFF, COMMANDS };
 
 static bool give(unsigned int command)
 {
-	switch (command) {
-	case START:
-		return vm_start(&vm);
-	case STOP:
-		return vm_stop(&vm);
-	case RESTART:
-		return vm_restart(&vm);
-	default:
-		vm_power_off(&vm);
-		return true;
-	}
+	return vm_give_command(&vm, VM_COMMAND_START + command);
 }
 
 /* What must be true if each command was carried out before the next was given. */
@@ -337,9 +327,9 @@ static void stop_then_start(void **state)
 	(void)state;
 	boot();
 	before = lives;
-	assert_true(vm_stop(&vm));
+	assert_true(vm_give_command(&vm, VM_COMMAND_STOP));
 	/* It still runs, but is about to stop. */
-	assert_true(vm_start(&vm));
+	assert_true(vm_give_command(&vm, VM_COMMAND_START));
 	settle();
 	assert_int_equal(atomic_load(&vm.state), VM_RUNNING);
 	assert_int_equal(lives, before + 1);
@@ -428,7 +418,7 @@ static void never_started(void **state)
 
 	power_on(true);
 	assert_true(step());
-	vm_start(&vm);
+	vm_give_command(&vm, VM_COMMAND_START);
 	assert_true(step());
 	assert_int_equal(atomic_load(&vm.state), VM_CLEARING);
 	assert_false(vm.life.off_for_good);
@@ -470,7 +460,7 @@ static void never_starts_again(void **state)
 /* The operator's command reaches the lead hart between two lines about the end. */
 static void start_early(void)
 {
-	vm_start(&vm);
+	vm_give_command(&vm, VM_COMMAND_START);
 }
 
 static void a_command_while_the_end_is_logged(void **state)
@@ -521,7 +511,7 @@ static void last_words(void **state)
 	}
 	/* No crash, whatever it printed and however it ended. */
 	prints("first ");
-	vm_restart(&vm);
+	vm_give_command(&vm, VM_COMMAND_RESTART);
 	settle();
 	assert_int_equal(last_words_state(&vm), 0);
 	/* The text of the life that failed, and of no other. */
@@ -539,7 +529,7 @@ static void last_words(void **state)
 	assert_int_equal(vm.crash.life, 2);
 	/* It goes on, and they stay. */
 	prints("third");
-	vm_restart(&vm);
+	vm_give_command(&vm, VM_COMMAND_RESTART);
 	settle();
 	assert_true(last_words_same(&vm, seen));
 	assert_string_equal(kept(), "second");
@@ -579,7 +569,7 @@ static void asked_by_another_vm(void **state)
 		assert_int_equal(vm_try_command(&vm, all[i]), VM_ANSWER_TAKEN);
 		settle();
 		assert_int_equal(atomic_load(&vm.state), VM_RUNNING);
-		vm_stop(&vm);
+		vm_give_command(&vm, VM_COMMAND_STOP);
 		settle();
 	}
 	not_quiet = true;

@@ -20,6 +20,7 @@
 #include "core/tree/vm_layout.h"
 #include "core/tree/vm_life_config.h"
 #include "core/tree/vm_memory_config.h"
+#include "core/tree/vm_names.h"
 #include "core/tree/vm_pmu_config.h"
 #include "core/tree/vm_schedule.h"
 #include "core/tree/vm_shared.h"
@@ -206,24 +207,13 @@ static bool parse_images_of_vm(struct parser *p, int node, const struct vm_prop 
 
 static bool parse_name(struct parser *p, int node, const struct vm_tree *tree, struct vm_config *vm)
 {
-	int length;
-	const char *name = fdt_get_name(p->b.blob, node, &length);
-	bool good = length > 0 && length <= (int)VM_NAME_MAX;
+	const char *name = fdt_get_name(p->b.blob, node, NULL);
 
-	for (int i = 0; i < length && good; i++) {
-		char c = name[i];
-
-		good = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-	}
-	if (!good)
-		return vm_refuse_numbers(&p->b, VM_REFUSED_NAME, node, "",
-		                         "the name of a VM is 1 to # characters of a-z, 0-9 and -",
-		                         VM_NAME_MAX, 0);
-	memcpy(vm->name, name, (size_t)length);
-	for (uint32_t i = 0; i < tree->n_vms; i++)
-		if (strcmp(tree->vms[i].name, vm->name) == 0)
-			return vm_refuse(&p->b, VM_REFUSED_DUPLICATE, node, "",
-			                 "two VMs have this name");
+	if (!vm_check_name(&p->b, node, "a VM", VM_NAME_MAX))
+		return false;
+	if (vm_named(tree, name) < tree->n_vms)
+		return vm_refuse(&p->b, VM_REFUSED_DUPLICATE, node, "", "two VMs have this name");
+	memcpy(vm->name, name, strlen(name));
 	return true;
 }
 

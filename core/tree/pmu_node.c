@@ -4,6 +4,7 @@
 #include <libfdt.h>
 #include <string.h>
 
+#include "core/tree/vm_names.h"
 #include "vpmu/hw_event.h"
 
 enum {
@@ -290,11 +291,10 @@ static bool parse_core(const struct vm_blob *b, int node, const struct vm_prop *
 
 	if (!vm_read_string(b, node, prop, SELECTOR_CORE_MAX, &core))
 		return false;
-	for (const char *c = core; *c || c == core; c++)
-		if (!(*c >= 'a' && *c <= 'z') && !(*c >= '0' && *c <= '9') && *c != '-')
-			return vm_refuse_numbers(b, VM_REFUSED_NAME, node, prop->name,
-			                         "is not 1 to # characters of a-z, 0-9 and -",
-			                         SELECTOR_CORE_MAX, 0);
+	if (!vm_is_name(core, SELECTOR_CORE_MAX))
+		return vm_refuse_numbers(b, VM_REFUSED_NAME, node, prop->name,
+		                         "is not 1 to # characters of a-z, 0-9 and -",
+		                         SELECTOR_CORE_MAX, 0);
 	memcpy(s->core, core, strlen(core));
 	return true;
 }

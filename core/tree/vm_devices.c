@@ -7,9 +7,10 @@
 #include "core/tree/device_node.h"
 #include "core/tree/host_devices.h"
 #include "core/tree/vm_functions.h"
+#include "core/tree/vm_names.h"
 
 #define PATH_MAX_BYTES 127U /* of `host` */
-#define NAME_MAX_BYTES 31
+#define NAME_MAX_BYTES 31U
 
 enum {
 	DEVICE_HOST,
@@ -85,22 +86,6 @@ bool vm_has_trusted_dma(const struct vm_config *vm)
 			return true;
 	}
 	return false;
-}
-
-static bool check_name(const struct vm_blob *b, int node)
-{
-	int length;
-	const char *name = fdt_get_name(b->blob, node, &length);
-	bool good = length > 0 && length <= NAME_MAX_BYTES;
-
-	for (int i = 0; i < length && good; i++)
-		good = (name[i] >= 'a' && name[i] <= 'z') || (name[i] >= '0' && name[i] <= '9') ||
-		       name[i] == '-';
-	if (good)
-		return true;
-	return vm_refuse_numbers(b, VM_REFUSED_NAME, node, "",
-	                         "the name of a device is 1 to # characters of a-z, 0-9 and -",
-	                         NAME_MAX_BYTES, 0);
 }
 
 static bool parse_dma(const struct vm_blob *b, int node, const struct vm_prop *props,
@@ -196,7 +181,8 @@ static bool parse_device(const struct vm_blob *b, int node, const struct vm_limi
 
 	device->name = fdt_get_name(b->blob, node, NULL);
 	device->node = -1;
-	if (!check_name(b, node) || !vm_read_props(b, node, device_props, DEVICE_PROPS, props) ||
+	if (!vm_check_name(b, node, "a device", NAME_MAX_BYTES) ||
+	    !vm_read_props(b, node, device_props, DEVICE_PROPS, props) ||
 	    !vm_refuse_children(b, node) || !parse_dma(b, node, props, vm, device) ||
 	    !parse_which(b, node, props, tree, device))
 		return false;

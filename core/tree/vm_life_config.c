@@ -2,7 +2,8 @@
 #include "core/tree/vm_life_config.h"
 
 #include <libfdt.h>
-#include <string.h>
+
+#include "core/tree/vm_names.h"
 
 #define RESTARTS_DEFAULT 5U
 
@@ -62,41 +63,6 @@ bool vm_check_started(const struct vm_blob *b, int vms, const struct vm_tree *tr
 	return vm_refuse(b, VM_REFUSED_NO_VM, vms, "boot", "is \"defer\" in every VM: none starts");
 }
 
-static uint32_t find(const struct vm_tree *tree, const char *name)
-{
-	uint32_t i = 0;
-
-	while (i < tree->n_vms && strcmp(tree->vms[i].name, name) != 0)
-		i++;
-	return i;
-}
-
-/* Ends after at most VM_MAX_VMS names, because none may come twice. */
-static bool parse_controls(const struct vm_blob *b, int node, const char *names, uint32_t size,
-                           struct vm_tree *tree, uint32_t vm)
-{
-	uint32_t *controls = &tree->vms[vm].controls;
-
-	if (!size || names[size - 1])
-		return vm_refuse(b, VM_REFUSED_STRING, node, "controls",
-		                 "is not a list of strings");
-	for (const char *name = names; name < names + size; name += strlen(name) + 1) {
-		uint32_t other = find(tree, name);
-
-		if (other == tree->n_vms)
-			return vm_refuse_text(b, VM_REFUSED_NAME, node, "controls",
-			                      "no VM has the name \"%s\"", name);
-		if (other == vm)
-			return vm_refuse(b, VM_REFUSED_NAME, node, "controls",
-			                 "names the VM itself");
-		if (*controls >> other & 1)
-			return vm_refuse_text(b, VM_REFUSED_DUPLICATE, node, "controls",
-			                      "names \"%s\" twice", name);
-		*controls |= UINT32_C(1) << other;
-	}
-	return true;
-}
-
 bool vm_parse_controls(const struct vm_blob *b, int vms, struct vm_tree *tree)
 {
 	uint32_t vm = 0;
@@ -104,12 +70,17 @@ bool vm_parse_controls(const struct vm_blob *b, int vms, struct vm_tree *tree)
 
 	fdt_for_each_subnode(node, b->blob, vms)
 	{
+		uint32_t *controls = &tree->vms[vm].controls;
 		int size = 0;
-		const char *names = fdt_getprop(b->blob, node, "controls", &size);
+		struct vm_prop prop = {.name = "controls"};
 
-		if (names && !parse_controls(b, node, names, (uint32_t)size, tree, vm))
+		prop.data = fdt_getprop(b->blob, node, prop.name, &size);
+		prop.size = (uint32_t)size;
+		if (prop.data && !vm_read_names(b, node, &prop, tree, controls))
 			return false;
-		vm++;
+		if (*controls >> vm++ & 1)
+			return vm_refuse(b, VM_REFUSED_NAME, node, prop.name,
+			                 "names the VM itself");
 	}
 	return true;
 }

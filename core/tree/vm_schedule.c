@@ -4,6 +4,7 @@
 #include <libfdt.h>
 #include <string.h>
 
+#include "core/tree/vm_names.h"
 #include "core/tree/vm_schedule_check.h"
 #include "core/tree/vm_stay.h"
 
@@ -13,15 +14,6 @@ static const char *const hart_props[HART_PROPS] = {"major-frame-us", "slack"};
 enum { WINDOW_VM, WINDOW_VCPU, WINDOW_START, WINDOW_LENGTH, WINDOW_GUARD, WINDOW_PROPS };
 static const char *const window_props[WINDOW_PROPS] = {"vm", "vcpu", "start-us", "length-us",
                                                        "guard-us"};
-
-static uint32_t vm_named(const struct vm_tree *tree, const char *name)
-{
-	uint32_t i = 0;
-
-	while (i < tree->n_vms && strcmp(tree->vms[i].name, name) != 0)
-		i++;
-	return i;
-}
 
 /* The node's name is "hart" and the hart's id in decimal. */
 static bool parse_hart(const struct vm_blob *b, int node, const struct vm_limits *limits,
@@ -74,10 +66,8 @@ static bool parse_window_vm(const struct vm_blob *b, int node, const struct vm_p
 	    !vm_read_string(b, node, &props[WINDOW_VM], VM_NAME_MAX, &name) ||
 	    (vcpu->data && !vm_read_u32(b, node, vcpu, &which)))
 		return false;
-	w->vm = vm_named(tree, name);
-	if (w->vm == tree->n_vms)
-		return vm_refuse_text(b, VM_REFUSED_NAME, node, "vm", "no VM has the name \"%s\"",
-		                      name);
+	if (!vm_find_named(b, node, "vm", tree, name, &w->vm))
+		return false;
 	w->vcpus = vm_vcpus_on(&tree->vms[w->vm], s->hart);
 	if (!w->vcpus)
 		return vm_refuse_text(b, VM_REFUSED_NAME, node, "vm",
@@ -131,28 +121,15 @@ static bool parse_window(const struct vm_blob *b, int node, const struct vm_tree
 static bool parse_slack(const struct vm_blob *b, int node, const struct vm_prop *prop,
                         const struct vm_tree *tree, struct vm_schedule *s)
 {
-	const char *name = prop->data, *end = name + prop->size;
-
-	if (!name)
+	if (!prop->data)
 		return true;
-	if (!prop->size || end[-1])
-		return vm_refuse(b, VM_REFUSED_STRING, node, prop->name,
-		                 "is not a list of strings");
-	for (; name < end; name += strlen(name) + 1) {
-		uint32_t vm = vm_named(tree, name);
-
-		if (vm == tree->n_vms)
+	if (!vm_read_names(b, node, prop, tree, &s->slack))
+		return false;
+	for (uint32_t vm = 0; vm < tree->n_vms; vm++)
+		if (s->slack >> vm & 1 && !vm_vcpus_on(&tree->vms[vm], s->hart))
 			return vm_refuse_text(b, VM_REFUSED_NAME, node, prop->name,
-			                      "no VM has the name \"%s\"", name);
-		if (!vm_vcpus_on(&tree->vms[vm], s->hart))
-			return vm_refuse_text(b, VM_REFUSED_NAME, node, prop->name,
-			                      "no vcpu of %s is on hart %lu", name,
+			                      "no vcpu of %s is on hart %lu", tree->vms[vm].name,
 			                      (unsigned long)s->id);
-		if (s->slack >> vm & 1)
-			return vm_refuse_text(b, VM_REFUSED_DUPLICATE, node, prop->name,
-			                      "names \"%s\" twice", name);
-		s->slack |= UINT32_C(1) << vm;
-	}
 	return true;
 }
 

@@ -8,6 +8,7 @@
 #include "core/tree/vm_aia.h"
 #include "core/tree/vm_bell.h"
 #include "core/tree/vm_memory.h"
+#include "core/tree/vm_names.h"
 
 #define PAGE UINT64_C(4096)
 
@@ -123,25 +124,17 @@ static bool check_read_only(const struct place *p)
 	return true;
 }
 
-static struct vm_config *vm_named(struct vm_tree *tree, const char *name)
-{
-	for (uint32_t i = 0; i < tree->n_vms; i++) {
-		if (strcmp(tree->vms[i].name, name) == 0)
-			return &tree->vms[i];
-	}
-	return NULL;
-}
-
 static bool parse_user(const struct vm_blob *b, int node, const struct vm_limits *limits,
                        struct vm_tree *tree, bool *writes)
 {
 	uint32_t number = tree->n_shared;
-	struct vm_config *vm = vm_named(tree, fdt_get_name(b->blob, node, NULL));
+	uint32_t which = vm_named(tree, fdt_get_name(b->blob, node, NULL));
+	struct vm_config *vm = &tree->vms[which];
 	struct vm_prop props[USER_PROPS];
 	struct place place = {b, node, limits, tree, vm, 0, tree->shared[number].size};
 
 	*writes = false;
-	if (!vm)
+	if (which == tree->n_vms)
 		return vm_refuse(b, VM_REFUSED_NO_VM, node, "", "no VM has this name");
 	if (vm->n_shared && vm->shared[vm->n_shared - 1].number == number)
 		return vm_refuse(b, VM_REFUSED_DUPLICATE, node, "", "is there twice");
@@ -160,26 +153,16 @@ static bool parse_user(const struct vm_blob *b, int node, const struct vm_limits
 
 static bool parse_name(const struct vm_blob *b, int node, struct vm_tree *tree)
 {
-	int length;
-	const char *name = fdt_get_name(b->blob, node, &length);
-	bool good = length > 0 && length <= (int)VM_NAME_MAX;
+	const char *name = fdt_get_name(b->blob, node, NULL);
 
-	for (int i = 0; i < length && good; i++) {
-		char c = name[i];
-
-		good = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-	}
-	if (!good)
-		return vm_refuse_numbers(
-		    b, VM_REFUSED_NAME, node, "",
-		    "the name of shared memory is 1 to # characters of a-z, 0-9 and -", VM_NAME_MAX,
-		    0);
+	if (!vm_check_name(b, node, "shared memory", VM_NAME_MAX))
+		return false;
 	for (uint32_t i = 0; i < tree->n_shared; i++) {
 		if (strcmp(tree->shared[i].name, name) == 0)
 			return vm_refuse(b, VM_REFUSED_DUPLICATE, node, "",
 			                 "two shared memories have this name");
 	}
-	memcpy(tree->shared[tree->n_shared].name, name, (size_t)length);
+	memcpy(tree->shared[tree->n_shared].name, name, strlen(name));
 	return true;
 }
 

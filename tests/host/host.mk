@@ -31,7 +31,7 @@ HOST_SRC_vpmu_model := $(RANDOM_SRC) tests/host/test_fake_hart.c tests/host/rand
 # The same guests on harts that combine events, below the drivers of arch/riscv/.
 HOST_TESTS += vpmu_model_combining
 COMBINING_SRC := $(WORLD_SRC) core/lib/text.c core/lib/printf.c \
-	$(addprefix core/host/,vm_props.c vm_refusal.c) core/tree/pmu_node.c \
+	$(addprefix core/host/,vm_props.c vm_refusal.c) core/tree/pmu_node.c core/tree/vm_names.c \
 	$(addprefix tests/host/,fake_combining.c combining_events.c combining_hart.c \
 	delegated_csrs.c opensbi_pmu.c) \
 	$(addprefix arch/riscv/counters/,hpm.c hpm_sbi.c hpm_raw.c hpm_table.c)

@@ -14,8 +14,6 @@
 #include "core/host/vm_refusal.h"
 #include "core/tree/pmu_node.h"
 #include "core/tree/vm_aia.h"
-#include "core/tree/vm_bell.h"
-#include "core/tree/vm_budget.h"
 #include "core/tree/vm_devices.h"
 #include "core/tree/vm_layout.h"
 #include "core/tree/vm_life_config.h"

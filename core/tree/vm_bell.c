@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/tree/vm_bell.h"
+#include "core/tree/vm_shared.h"
 
 #include <libfdt.h>
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/tree/vm_names.h"
-#include "core/tree/vm_schedule_check.h"
 #include "core/tree/vm_stay.h"
 
 enum { HART_FRAME, HART_SLACK, HART_PROPS };

@@ -11,4 +11,13 @@
 bool vm_parse_schedules(const struct vm_blob *b, int node, int vms, const struct vm_limits *limits,
                         struct vm_tree *tree);
 
+/* Part of vm_parse_schedules(). Checks one schedule whose windows are parsed; `first` is the node
+ * of the first one. Returns false after the refusal is filled in. */
+bool vm_check_schedule(const struct vm_blob *b, int node, int first, const struct vm_tree *tree,
+                       const struct vm_schedule *s);
+
+/* Part of vm_parse_schedules(). Checks the VMs that are on harts with schedules. Returns false
+ * after the refusal is filled in. */
+bool vm_check_scheduled(const struct vm_blob *b, int vms, const struct vm_tree *tree);
+
 #endif

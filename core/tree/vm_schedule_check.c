@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/tree/vm_schedule_check.h"
+#include "core/tree/vm_schedule.h"
 
 #include <libfdt.h>
 #include <string.h>

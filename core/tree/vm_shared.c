@@ -6,7 +6,6 @@
 
 #include "core/host/host_bridge.h"
 #include "core/tree/vm_aia.h"
-#include "core/tree/vm_bell.h"
 #include "core/tree/vm_memory.h"
 #include "core/tree/vm_names.h"
 

@@ -16,4 +16,16 @@ bool vm_parse_shared(const struct vm_blob *b, int node, const struct vm_limits *
 bool vm_check_shared_room(const struct vm_blob *b, int node, const struct vm_limits *limits,
                           struct vm_tree *tree);
 
+/* Bells: interrupts between VMs that share memory. */
+#define VM_BELL_PROP_NAMES "bell", "bell-identity"
+enum { VM_BELL_SOURCE, VM_BELL_IDENTITY, VM_BELL_PROPS };
+
+/* Parses the bell of the VM's last shared memory, whose size is known. */
+bool vm_parse_bell(const struct vm_blob *b, int node, const struct vm_prop *props, uint64_t size,
+                   struct vm_config *vm);
+
+/* Checks that need all shared memory; `shared` is the node /shared, or negative. */
+bool vm_check_bells(const struct vm_blob *b, int shared, const struct vm_limits *limits,
+                    const struct vm_tree *tree);
+
 #endif

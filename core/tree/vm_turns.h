@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The properties for sharing a hart among vcpus. For the parser only. */
+/* The properties for sharing a hart among vcpus: time slices, and the budget of events. For the
+ * parser only. */
 #ifndef CORE_TREE_VM_TURNS_H
 #define CORE_TREE_VM_TURNS_H
 
@@ -17,5 +18,10 @@ bool vm_parse_turn(const struct vm_blob *b, int node, const struct vm_prop *turn
  * The other vcpus on the VM's harts are not known yet: vm_check_exclusive_harts() checks them. */
 bool vm_parse_turns(const struct vm_blob *b, int node, const struct vm_prop *props,
                     uint32_t turn_us, struct vm_config *vm);
+
+/* Sets vm->budget. The VM's vcpus and its other properties are parsed already. */
+bool vm_parse_budget(const struct vm_blob *b, int node, const struct vm_prop *prop,
+                     const struct vm_limits *limits, const struct vm_tree *tree,
+                     struct vm_config *vm);
 
 #endif

@@ -382,7 +382,7 @@ def test_every_property_is_documented():
     shared = sum((re.findall(r'"([a-z-]+)"', names("vm_shared.c", f"{which}_props[").split(";")[0])
                   for which in ("shared", "user")), [])
     shared += re.findall(r'"([a-z-]+)"',
-                         names("vm_bell.h", "#define VM_BELL_PROP_NAMES").split("\n")[0])
+                         names("vm_shared.h", "#define VM_BELL_PROP_NAMES").split("\n")[0])
     assert shared == ["size", "at", "access", "bell", "bell-identity"]
     schedules = sum((re.findall(r'"([a-z-]+)"', names("vm_schedule.c", f"{which}_props[").split(
         ";")[0]) for which in ("hart", "window")), [])

@@ -30,47 +30,58 @@ static const char *const names[PROPS] = {"core",      "selector", "event-fields"
 /* Event numbers are stored in 32 bits; no core has numbers of more than a handful. */
 #define MAX_NUMBER_WIDTH 31U
 
-static uint32_t cell(const struct vm_prop *prop, uint32_t i)
+/* A property, of which most are lists of rows, and its node. */
+struct list {
+	const struct vm_blob *b;
+	int node;
+	const struct vm_prop *prop;
+};
+
+static bool refuse(const struct list *l, enum vm_refusal_code code, const char *reason,
+                   uint64_t first, uint64_t second)
 {
-	return fdt32_ld((const fdt32_t *)prop->data + i);
+	return vm_refuse_numbers(l->b, code, l->node, l->prop->name, reason, first, second);
 }
 
-static uint64_t two_cells(const struct vm_prop *prop, uint32_t i)
+static uint32_t cell(const struct list *l, uint32_t i)
 {
-	return (uint64_t)cell(prop, i) << 32 | cell(prop, i + 1);
+	return fdt32_ld((const fdt32_t *)l->prop->data + i);
+}
+
+static uint64_t two_cells(const struct list *l, uint32_t i)
+{
+	return (uint64_t)cell(l, i) << 32 | cell(l, i + 1);
 }
 
 /* Counts the rows of a list, of `cells` cells each, and refuses more than `most`. */
-static bool count_rows(const struct vm_blob *b, int node, const struct vm_prop *prop,
-                       uint32_t cells, uint32_t most, uint32_t *n)
+static bool count_rows(const struct list *l, uint32_t cells, uint32_t most, uint32_t *n)
 {
 	uint32_t size = cells * (uint32_t)sizeof(fdt32_t);
 
-	*n = prop->data ? prop->size / size : 0;
-	if (prop->data && prop->size % size)
-		return vm_refuse_numbers(b, VM_REFUSED_SIZE, node, prop->name,
-		                         "is # bytes long, not rows of # cells", prop->size, cells);
-	return *n <= most || vm_refuse_numbers(b, VM_REFUSED_TOO_MANY, node, prop->name,
-	                                       "has # rows, more than #", *n, most);
+	*n = l->prop->data ? l->prop->size / size : 0;
+	if (l->prop->data && l->prop->size % size)
+		return refuse(l, VM_REFUSED_SIZE, "is # bytes long, not rows of # cells",
+		              l->prop->size, cells);
+	return *n <= most || refuse(l, VM_REFUSED_TOO_MANY, "has # rows, more than #", *n, most);
 }
 
 /* Parses fields that overlap neither each other nor those in *seen. */
-static bool parse_fields(const struct vm_blob *b, int node, const struct vm_prop *prop,
-                         struct selector_field *fields, uint32_t most, uint32_t *n, uint64_t *seen)
+static bool parse_fields(const struct list *l, struct selector_field *fields, uint32_t most,
+                         uint32_t *n, uint64_t *seen)
 {
-	if (!count_rows(b, node, prop, FIELD_CELLS, most, n))
+	if (!count_rows(l, FIELD_CELLS, most, n))
 		return false;
 	for (uint32_t i = 0; i < *n; i++) {
-		uint32_t low = cell(prop, i * FIELD_CELLS);
-		uint32_t width = cell(prop, i * FIELD_CELLS + 1);
+		uint32_t low = cell(l, i * FIELD_CELLS);
+		uint32_t width = cell(l, i * FIELD_CELLS + 1);
 
 		if (low >= SELECTOR_BITS || !width || width > SELECTOR_BITS - low)
-			return vm_refuse_numbers(b, VM_REFUSED_VALUE, node, prop->name,
-			                         "row # is no field within bits 55:0", i, 0);
+			return refuse(l, VM_REFUSED_VALUE, "row # is no field within bits 55:0", i,
+			              0);
 		fields[i] = (struct selector_field){low, width};
 		if (*seen & selector_bits(&fields[i]))
-			return vm_refuse_numbers(b, VM_REFUSED_DUPLICATE, node, prop->name,
-			                         "row # has bits of another field", i, 0);
+			return refuse(l, VM_REFUSED_DUPLICATE, "row # has bits of another field", i,
+			              0);
 		*seen |= selector_bits(&fields[i]);
 	}
 	return true;
@@ -96,32 +107,25 @@ static bool check_fields(const struct vm_blob *b, int node, const struct selecto
 	return true;
 }
 
-static bool parse_operators(const struct vm_blob *b, int node, const struct vm_prop *prop,
-                            struct selectors *s)
+static bool parse_operators(const struct list *l, struct selectors *s)
 {
-	if (!count_rows(b, node, prop, 1, SELECTOR_OPERATORS, &s->n_operators))
+	if (!count_rows(l, 1, SELECTOR_OPERATORS, &s->n_operators))
 		return false;
 	if ((s->n_operators == 0) != (s->n_joins == 0))
-		return vm_refuse(b, VM_REFUSED_VALUE, node, prop->name,
-		                 "and operator-fields go together");
+		return refuse(l, VM_REFUSED_VALUE, "and operator-fields go together", 0, 0);
 	for (uint32_t i = 0; i < s->n_operators; i++) {
-		s->operators[i] = cell(prop, i);
+		s->operators[i] = cell(l, i);
 		for (uint32_t k = 0; k < s->n_joins; k++)
 			if (s->operators[i] > selector_bits(&s->joins[k]) >> s->joins[k].low)
-				return vm_refuse_numbers(b, VM_REFUSED_VALUE, node, prop->name,
-				                         "# does not fit into operator field #",
-				                         s->operators[i], k);
+				return refuse(l, VM_REFUSED_VALUE,
+				              "# does not fit into operator field #",
+				              s->operators[i], k);
 		for (uint32_t k = 0; k < i; k++)
 			if (s->operators[k] == s->operators[i])
-				return vm_refuse_numbers(b, VM_REFUSED_DUPLICATE, node, prop->name,
-				                         "names # twice", s->operators[i], 0);
+				return refuse(l, VM_REFUSED_DUPLICATE, "names # twice",
+				              s->operators[i], 0);
 	}
 	return true;
-}
-
-static bool counters_exist(uint32_t hctrs)
-{
-	return hctrs && (hctrs & ~VM_ALL_COUNTERS) == 0;
 }
 
 /* The base must have the same number in each field, one that no event has. */
@@ -165,36 +169,31 @@ static bool runs_meet(const struct selectors *s, const struct selector_run *a,
 	return a->first <= b->last && b->first <= a->last;
 }
 
-static bool parse_runs(const struct vm_blob *b, int node, const struct vm_prop *prop,
-                       struct selectors *s)
+static bool parse_runs(const struct list *l, struct selectors *s)
 {
-	if (!count_rows(b, node, prop, RUN_CELLS, SELECTOR_RUNS, &s->n_runs))
+	if (!count_rows(l, RUN_CELLS, SELECTOR_RUNS, &s->n_runs))
 		return false;
 	if (!s->n_runs)
-		return vm_refuse(b, VM_REFUSED_SIZE, node, prop->name, "names no event");
+		return refuse(l, VM_REFUSED_SIZE, "names no event", 0, 0);
 	for (uint32_t i = 0; i < s->n_runs; i++) {
 		uint32_t at = i * RUN_CELLS;
 		struct selector_run *run = &s->runs[i];
 
-		*run = (struct selector_run){two_cells(prop, at), cell(prop, at + 2),
-		                             cell(prop, at + 3), cell(prop, at + 4)};
+		*run = (struct selector_run){two_cells(l, at), cell(l, at + 2), cell(l, at + 3),
+		                             cell(l, at + 4)};
 		if (!run_is_sound(s, run))
-			return vm_refuse_numbers(b, VM_REFUSED_EVENT, node, prop->name,
-			                         "row #: its numbers are none of event-fields", i,
-			                         0);
+			return refuse(l, VM_REFUSED_EVENT,
+			              "row #: its numbers are none of event-fields", i, 0);
 		if (!base_is_sound(s, run))
-			return vm_refuse_numbers(b, VM_REFUSED_EVENT, node, prop->name,
-			                         "row #: its selector without events has one", i,
-			                         0);
-		if (!counters_exist(run->hctrs))
-			return vm_refuse_numbers(b, VM_REFUSED_COUNTER, node, prop->name,
-			                         "row #: counter mask # has none, or bit 1", i,
-			                         run->hctrs);
+			return refuse(l, VM_REFUSED_EVENT,
+			              "row #: its selector without events has one", i, 0);
+		if (!run->hctrs || run->hctrs & ~VM_ALL_COUNTERS)
+			return refuse(l, VM_REFUSED_COUNTER,
+			              "row #: counter mask # has none, or bit 1", i, run->hctrs);
 		for (uint32_t k = 0; k < i; k++)
 			if (runs_meet(s, run, &s->runs[k]))
-				return vm_refuse_numbers(b, VM_REFUSED_DUPLICATE, node, prop->name,
-				                         "rows # and # have a number in common", k,
-				                         i);
+				return refuse(l, VM_REFUSED_DUPLICATE,
+				              "rows # and # have a number in common", k, i);
 	}
 	return true;
 }
@@ -216,85 +215,70 @@ static uint32_t standard_hctrs(const struct selectors *s, const struct selector_
 	return hctrs;
 }
 
-static bool parse_standard(const struct vm_blob *b, int node, const struct vm_prop *prop,
-                           struct selectors *s)
+static bool parse_standard(const struct list *l, struct selectors *s)
 {
-	if (!count_rows(b, node, prop, STANDARD_CELLS, SELECTOR_STANDARD, &s->n_standard))
+	if (!count_rows(l, STANDARD_CELLS, SELECTOR_STANDARD, &s->n_standard))
 		return false;
 	for (uint32_t i = 0; i < s->n_standard; i++) {
 		uint32_t at = i * STANDARD_CELLS;
 		struct selector_standard *event = &s->standard[i];
 
 		*event = (struct selector_standard){
-		    .event_idx = cell(prop, at),
-		    .selector = two_cells(prop, at + 1),
-		    .hctrs = cell(prop, at + 3),
+		    .event_idx = cell(l, at),
+		    .selector = two_cells(l, at + 1),
+		    .hctrs = cell(l, at + 3),
 		};
 		if (!standard_exists(event->event_idx))
-			return vm_refuse_numbers(b, VM_REFUSED_EVENT, node, prop->name,
-			                         "SBI 3.0 has no general or cache event #",
-			                         event->event_idx, 0);
-		for (uint32_t k = 0; k < i; k++)
-			if (s->standard[k].event_idx == event->event_idx)
-				return vm_refuse_numbers(b, VM_REFUSED_DUPLICATE, node, prop->name,
-				                         "names # twice", event->event_idx, 0);
+			return refuse(l, VM_REFUSED_EVENT,
+			              "SBI 3.0 has no general or cache event #", event->event_idx,
+			              0);
+		if (selector_of_standard(s, event->event_idx) != event)
+			return refuse(l, VM_REFUSED_DUPLICATE, "names # twice", event->event_idx,
+			              0);
 		if (event->selector && !selector_hctrs(s, event->selector))
-			return vm_refuse_numbers(b, VM_REFUSED_EVENT, node, prop->name,
-			                         "row #: # is no selector of this core", i,
-			                         event->selector);
+			return refuse(l, VM_REFUSED_EVENT, "row #: # is no selector of this core",
+			              i, event->selector);
 		if (!event->hctrs || event->hctrs & ~standard_hctrs(s, event))
-			return vm_refuse_numbers(b, VM_REFUSED_COUNTER, node, prop->name,
-			                         "row #: counter mask # has others than count it",
-			                         i, event->hctrs);
+			return refuse(l, VM_REFUSED_COUNTER,
+			              "row #: counter mask # has others than count it", i,
+			              event->hctrs);
 	}
 	return true;
 }
 
-static struct selector_standard *standard_of(struct selectors *s, uint32_t event_idx)
-{
-	for (uint32_t i = 0; i < s->n_standard; i++)
-		if (s->standard[i].event_idx == event_idx)
-			return &s->standard[i];
-	return NULL;
-}
-
-static bool parse_stimuli(const struct vm_blob *b, int node, const struct vm_prop *prop,
-                          struct selectors *s)
+static bool parse_stimuli(const struct list *l, struct selectors *s)
 {
 	uint32_t n;
 
-	if (!count_rows(b, node, prop, STIMULUS_CELLS, SELECTOR_STANDARD, &n))
+	if (!count_rows(l, STIMULUS_CELLS, SELECTOR_STANDARD, &n))
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t event_idx = cell(prop, i * STIMULUS_CELLS);
-		uint32_t stimulus = cell(prop, i * STIMULUS_CELLS + 1);
-		struct selector_standard *event = standard_of(s, event_idx);
+		uint32_t event_idx = cell(l, i * STIMULUS_CELLS);
+		uint32_t stimulus = cell(l, i * STIMULUS_CELLS + 1);
+		const struct selector_standard *event = selector_of_standard(s, event_idx);
 
 		if (!event)
-			return vm_refuse_numbers(b, VM_REFUSED_REFERENCE, node, prop->name,
-			                         "row #: # is none of sbi-events", i, event_idx);
+			return refuse(l, VM_REFUSED_REFERENCE, "row #: # is none of sbi-events", i,
+			              event_idx);
 		if (stimulus == STIMULUS_NONE || stimulus >= STIMULI)
-			return vm_refuse_numbers(b, VM_REFUSED_VALUE, node, prop->name,
-			                         "row #: boot knows no stimulus #", i, stimulus);
+			return refuse(l, VM_REFUSED_VALUE, "row #: boot knows no stimulus #", i,
+			              stimulus);
 		if (event->stimulus != STIMULUS_NONE)
-			return vm_refuse_numbers(b, VM_REFUSED_DUPLICATE, node, prop->name,
-			                         "names # twice", event_idx, 0);
-		event->stimulus = (enum selector_stimulus)stimulus;
+			return refuse(l, VM_REFUSED_DUPLICATE, "names # twice", event_idx, 0);
+		s->standard[event - s->standard].stimulus = (enum selector_stimulus)stimulus;
 	}
 	return true;
 }
 
-static bool parse_core(const struct vm_blob *b, int node, const struct vm_prop *prop,
-                       struct selectors *s)
+static bool parse_core(const struct list *l, struct selectors *s)
 {
 	const char *core;
 
-	if (!vm_read_string(b, node, prop, SELECTOR_CORE_MAX, &core))
+	if (!vm_read_string(l->b, l->node, l->prop, SELECTOR_CORE_MAX, &core))
 		return false;
 	if (!vm_is_name(core, SELECTOR_CORE_MAX))
-		return vm_refuse_numbers(b, VM_REFUSED_NAME, node, prop->name,
-		                         "is not 1 to # characters of a-z, 0-9 and -",
-		                         SELECTOR_CORE_MAX, 0);
+		return refuse(l, VM_REFUSED_NAME, "is not 1 to # characters of a-z, 0-9 and -",
+		              SELECTOR_CORE_MAX, 0);
 	memcpy(s->core, core, strlen(core));
 	return true;
 }
@@ -303,53 +287,55 @@ bool pmu_node_parse(const struct vm_blob *b, int node, struct selectors *s)
 {
 	static const char *const kinds[] = {"bits", "numbers"};
 	struct vm_prop props[PROPS];
+	struct list lists[PROPS];
 	uint64_t seen = 0;
 	uint32_t kind = 0;
 
+	for (uint32_t i = 0; i < PROPS; i++)
+		lists[i] = (struct list){b, node, &props[i]};
 	if (!vm_read_props(b, node, names, PROPS, props) || !vm_refuse_children(b, node) ||
 	    !vm_require(b, node, &props[CORE]) || !vm_require(b, node, &props[SELECTOR]) ||
 	    !vm_require(b, node, &props[EVENT_FIELDS]) || !vm_require(b, node, &props[EVENTS]) ||
-	    !parse_core(b, node, &props[CORE], s) ||
+	    !parse_core(&lists[CORE], s) ||
 	    !vm_read_word(b, node, &props[SELECTOR], kinds, 2, "is not \"numbers\" or \"bits\"",
 	                  &kind))
 		return false;
 	s->numbers = kind == 1;
-	return parse_fields(b, node, &props[EVENT_FIELDS], s->fields, SELECTOR_FIELDS, &s->n_fields,
+	return parse_fields(&lists[EVENT_FIELDS], s->fields, SELECTOR_FIELDS, &s->n_fields,
 	                    &seen) &&
-	       parse_fields(b, node, &props[OPERATOR_FIELDS], s->joins, SELECTOR_JOINS, &s->n_joins,
+	       parse_fields(&lists[OPERATOR_FIELDS], s->joins, SELECTOR_JOINS, &s->n_joins,
 	                    &seen) &&
-	       check_fields(b, node, s) && parse_operators(b, node, &props[OPERATORS], s) &&
-	       parse_runs(b, node, &props[EVENTS], s) &&
-	       parse_standard(b, node, &props[SBI_EVENTS], s) &&
-	       parse_stimuli(b, node, &props[SBI_STIMULI], s);
+	       check_fields(b, node, s) && parse_operators(&lists[OPERATORS], s) &&
+	       parse_runs(&lists[EVENTS], s) && parse_standard(&lists[SBI_EVENTS], s) &&
+	       parse_stimuli(&lists[SBI_STIMULI], s);
 }
 
 bool pmu_node_parse_allowed(const struct vm_blob *b, int node, const struct vm_prop *prop,
                             const struct selectors *s, struct vm_config *vm)
 {
+	struct list list = {b, node, prop}, *l = &list;
 	uint32_t n;
 
 	if (!prop->data)
 		return true;
 	if (!s)
-		return vm_refuse(b, VM_REFUSED_MISSING_NODE, node, prop->name,
-		                 "wants a node /pmu, which tools/pmu-events makes");
+		return refuse(l, VM_REFUSED_MISSING_NODE,
+		              "wants a node /pmu, which tools/pmu-events makes", 0, 0);
 	if (!vm->pmu_events_given)
-		return vm_refuse(b, VM_REFUSED_MISSING_PROPERTY, node, prop->name,
-		                 "adds to pmu-events, without which all events are allowed");
-	if (!count_rows(b, node, prop, ALLOWED_CELLS, VM_MAX_RAW_EVENTS, &n))
+		return refuse(l, VM_REFUSED_MISSING_PROPERTY,
+		              "adds to pmu-events, without which all events are allowed", 0, 0);
+	if (!count_rows(l, ALLOWED_CELLS, VM_MAX_RAW_EVENTS, &n))
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
-		struct selector_allowed row = {two_cells(prop, i * ALLOWED_CELLS),
-		                               two_cells(prop, i * ALLOWED_CELLS + 2)};
+		struct selector_allowed row = {two_cells(l, i * ALLOWED_CELLS),
+		                               two_cells(l, i * ALLOWED_CELLS + 2)};
 
 		if (row.selector & ~row.mask)
-			return vm_refuse_numbers(b, VM_REFUSED_VALUE, node, prop->name,
-			                         "row #: has bits that its mask leaves out", i, 0);
+			return refuse(l, VM_REFUSED_VALUE,
+			              "row #: has bits that its mask leaves out", i, 0);
 		if (row.mask == UINT64_MAX && !selector_hctrs(s, row.selector))
-			return vm_refuse_numbers(b, VM_REFUSED_EVENT, node, prop->name,
-			                         "row #: # is no event of this core", i,
-			                         row.selector);
+			return refuse(l, VM_REFUSED_EVENT, "row #: # is no event of this core", i,
+			              row.selector);
 		vm->pmu_raw_events[vm->n_pmu_raw_events++] = row;
 	}
 	return true;

@@ -9,6 +9,7 @@
 #include "core/host/host_claims.h"
 #include "core/host/host_tree.h"
 #include "core/tree/vm_aia.h"
+#include "core/tree/vm_memory.h"
 
 #define PAGE          UINT64_C(4096)
 #define PATH_BYTES    72U
@@ -229,12 +230,8 @@ static bool check_guest_space(const struct search *s, const struct vm_config *vm
 		return refuse_region(s, base, "lie where the VM has its interrupt controller");
 	if (vm->console && overlap(base, size, GUEST_UART_BASE, PAGE))
 		return refuse_region(s, base, "lie where the VM has its UART");
-	if (!vm->n_pieces && overlap(base, size, vm->ram_base, vm->memory))
+	if (vm_piece_at(vm, base, size).size)
 		return refuse_region(s, base, "lie where the VM has its memory");
-	for (uint32_t i = 0; i < vm->n_pieces; i++) {
-		if (overlap(base, size, vm->pieces[i].base, vm->pieces[i].size))
-			return refuse_region(s, base, "lie where the VM has its memory");
-	}
 	return true;
 }
 

@@ -4,8 +4,10 @@
 #include <libfdt.h>
 
 #include "core/host/host_bridge.h"
+#include "core/tree/vm_devices.h"
 #include "core/tree/vm_memory.h"
 
+#define BUS_SIZE   (GUEST_ECAM_SIZE + GUEST_BELL_SIZE)
 #define IDENTITIES 63U /* of each interrupt file */
 
 typedef unsigned long long ull;
@@ -30,6 +32,8 @@ static bool check_memory(const struct vm_blob *b, int node, uint64_t at, uint64_
 static bool check_source(const struct vm_blob *b, int node, const struct vm_config *vm,
                          uint32_t source)
 {
+	const struct vm_device *device = vm_device_of_irq(vm, source);
+
 	if (!source || source > GUEST_PLIC_SOURCES)
 		return vm_refuse_numbers(b, VM_REFUSED_VALUE, node, "bell",
 		                         "# is no source of the VM's interrupt controller, which "
@@ -38,16 +42,10 @@ static bool check_source(const struct vm_blob *b, int node, const struct vm_conf
 	if (source == GUEST_UART_IRQ && vm->console)
 		return vm_refuse_numbers(b, VM_REFUSED_INTERRUPT, node, "bell",
 		                         "source # is that of the VM's UART", source, 0);
-	for (uint32_t i = 0; i < vm->n_devices; i++) {
-		const struct vm_device *d = &vm->devices[i];
-
-		for (uint32_t k = 0; k < d->n_irqs; k++) {
-			if (d->irqs[k].guest == source)
-				return vm_refuse_text(b, VM_REFUSED_INTERRUPT, node, "bell",
-				                      "source %u is that of the VM's device %s",
-				                      source, d->name);
-		}
-	}
+	if (device)
+		return vm_refuse_text(b, VM_REFUSED_INTERRUPT, node, "bell",
+		                      "source %u is that of the VM's device %s", source,
+		                      device->name);
 	for (uint32_t i = 0; i < vm->n_shared; i++) {
 		if (vm->shared[i].bell == source)
 			return vm_refuse_numbers(b, VM_REFUSED_INTERRUPT, node, "bell",
@@ -106,14 +104,16 @@ struct checked {
 	const struct vm_config *vm;
 };
 
-static bool covers_bus(const struct checked *c, const char *what, uint64_t base, uint64_t size)
+static bool is_on_bus(uint64_t base, uint64_t size)
 {
-	if (!vm_ranges_overlap(base, size, GUEST_ECAM_BASE, GUEST_ECAM_SIZE + GUEST_BELL_SIZE))
-		return false;
-	(void)vm_refuse_text(c->b, VM_REFUSED_MEMORY_GUEST, c->node, "bell",
-	                     "%s at 0x%llx are where the VM's PCI bus would be, at 0x%llx", what,
-	                     (ull)base, (ull)GUEST_ECAM_BASE);
-	return true;
+	return vm_ranges_overlap(base, size, GUEST_ECAM_BASE, BUS_SIZE);
+}
+
+static bool refuse_bus(const struct checked *c, const char *what, uint64_t base)
+{
+	return vm_refuse_text(c->b, VM_REFUSED_MEMORY_GUEST, c->node, "bell",
+	                      "%s at 0x%llx are where the VM's PCI bus would be, at 0x%llx", what,
+	                      (ull)base, (ull)GUEST_ECAM_BASE);
 }
 
 /* The bell is on the VM's PCI bus, whose addresses must be free. */
@@ -121,33 +121,29 @@ static bool check_bus(const struct checked *c, const struct vm_limits *limits,
                       const struct vm_tree *tree)
 {
 	const struct vm_config *vm = c->vm;
-	struct host_bridge bridge = {.n_windows = 0};
+	struct vm_piece piece = vm_piece_at(vm, GUEST_ECAM_BASE, BUS_SIZE);
+	struct host_bridge bridge;
+	uint64_t at;
 
-	for (uint32_t i = 0; vm_piece(vm, i).size; i++) {
-		if (covers_bus(c, "the VM's memory", vm_piece(vm, i).guest, vm_piece(vm, i).size))
-			return false;
-	}
+	if (piece.size)
+		return refuse_bus(c, "the VM's memory", piece.guest);
 	for (uint32_t i = 0; i < vm->n_shared; i++) {
-		if (covers_bus(c, "shared memory", vm->shared[i].at,
-		               tree->shared[vm->shared[i].number].size))
-			return false;
+		at = vm->shared[i].at;
+		if (is_on_bus(at, tree->shared[vm->shared[i].number].size))
+			return refuse_bus(c, "shared memory", at);
 	}
-	for (uint32_t i = 0; i < vm->n_devices; i++) {
-		for (uint32_t k = 0; k < vm->devices[i].n_regions; k++) {
-			if (covers_bus(c, "registers of a device", vm->devices[i].regions[k].base,
-			               vm->devices[i].regions[k].size))
-				return false;
-		}
-	}
+	if (vm_device_at(vm, GUEST_ECAM_BASE, BUS_SIZE, &at))
+		return refuse_bus(c, "registers of a device", at);
 	/* A VM without functions has no windows of the host's bus. */
 	if (!limits->host_tree || !vm_guard(vm) || host_bridge_find(limits->host_tree, &bridge))
 		return true;
 	for (uint32_t i = 0; i < bridge.n_windows; i++) {
-		if (covers_bus(c, "windows of the host's PCI bus", bridge.windows[i].base,
-		               bridge.windows[i].size) ||
-		    covers_bus(c, "addresses of the host's PCI bus", bridge.windows[i].bus,
-		               bridge.windows[i].size))
-			return false;
+		const struct bridge_window *w = &bridge.windows[i];
+
+		if (is_on_bus(w->base, w->size))
+			return refuse_bus(c, "windows of the host's PCI bus", w->base);
+		if (is_on_bus(w->bus, w->size))
+			return refuse_bus(c, "addresses of the host's PCI bus", w->bus);
 	}
 	return true;
 }

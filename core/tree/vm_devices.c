@@ -205,15 +205,20 @@ static uint32_t known_irq(const struct vm_config *vm, uint32_t source)
 	return 0;
 }
 
-bool vm_has_irq(const struct vm_config *vm, uint32_t number)
+const struct vm_device *vm_device_of_irq(const struct vm_config *vm, uint32_t number)
 {
 	for (const struct vm_device *d = vm->devices; d < vm->devices + vm->n_devices; d++) {
 		for (uint32_t i = 0; i < d->n_irqs; i++) {
 			if (d->irqs[i].guest == number)
-				return true;
+				return d;
 		}
 	}
-	return number == GUEST_UART_IRQ;
+	return NULL;
+}
+
+bool vm_has_irq(const struct vm_config *vm, uint32_t number)
+{
+	return number == GUEST_UART_IRQ || vm_device_of_irq(vm, number);
 }
 
 /* Uses the host's number, if the tree asks for it. */

@@ -15,4 +15,7 @@ bool vm_is_devices(const struct vm_blob *b, int child);
 bool vm_parse_devices(const struct vm_blob *b, int vm_node, const struct vm_limits *limits,
                       struct vm_tree *tree);
 
+/* Returns a device that has this source of the VM's own interrupt controller, or NULL. */
+const struct vm_device *vm_device_of_irq(const struct vm_config *vm, uint32_t number);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "core/host/host_bridge.h"
 #include "core/host/pci_acts.h"
+#include "core/tree/vm_memory.h"
 
 #define NAME_BYTES 15U
 
@@ -128,31 +129,19 @@ static bool check_bridge(const struct vm_blob *b, int node, const void *host,
 	return true;
 }
 
-static bool is_in_ecam(uint64_t base, uint64_t size)
-{
-	return base < GUEST_ECAM_BASE + GUEST_ECAM_SIZE && base + size > GUEST_ECAM_BASE;
-}
-
 /* Configuration space has an address of its own in each VM. */
 static bool check_space(const struct vm_blob *b, int node, const struct vm_config *vm)
 {
-	for (uint32_t i = 0; i < vm->n_pieces; i++) {
-		if (is_in_ecam(vm->pieces[i].base, vm->pieces[i].size))
-			return vm_refuse(b, VM_REFUSED_PCI, node, "pci",
-			                 "the VM has memory where its PCI bus would be");
-	}
-	for (uint32_t i = 0; i < vm->n_devices; i++) {
-		const struct vm_device *d = &vm->devices[i];
+	const struct vm_device *device;
+	uint64_t at;
 
-		for (uint32_t k = 0; k < d->n_regions; k++) {
-			if (is_in_ecam(d->regions[k].base, d->regions[k].size))
-				return vm_refuse_text(
-				    b, VM_REFUSED_PCI, node, "pci",
-				    "the VM has registers of %s where its PCI bus would be",
-				    d->name);
-		}
-	}
-	return true;
+	if (vm_piece_at(vm, GUEST_ECAM_BASE, GUEST_ECAM_SIZE).size)
+		return vm_refuse(b, VM_REFUSED_PCI, node, "pci",
+		                 "the VM has memory where its PCI bus would be");
+	device = vm_device_at(vm, GUEST_ECAM_BASE, GUEST_ECAM_SIZE, &at);
+	return !device || vm_refuse_text(b, VM_REFUSED_PCI, node, "pci",
+	                                 "the VM has registers of %s where its PCI bus would be",
+	                                 device->name);
 }
 
 bool vm_function_check(const struct vm_blob *b, int node, const void *host,

@@ -15,6 +15,29 @@ struct vm_piece vm_piece(const struct vm_config *vm, uint32_t number)
 	return (struct vm_piece){0};
 }
 
+struct vm_piece vm_piece_at(const struct vm_config *vm, uint64_t base, uint64_t size)
+{
+	struct vm_piece piece = vm_piece(vm, 0);
+
+	for (uint32_t i = 1; piece.size && !vm_ranges_overlap(base, size, piece.guest, piece.size);
+	     i++)
+		piece = vm_piece(vm, i);
+	return piece;
+}
+
+const struct vm_device *vm_device_at(const struct vm_config *vm, uint64_t base, uint64_t size,
+                                     uint64_t *at)
+{
+	for (const struct vm_device *d = vm->devices; d < vm->devices + vm->n_devices; d++) {
+		for (uint32_t i = 0; i < d->n_regions; i++) {
+			*at = d->regions[i].base;
+			if (vm_ranges_overlap(base, size, *at, d->regions[i].size))
+				return d;
+		}
+	}
+	return NULL;
+}
+
 uint64_t vm_guard(const struct vm_config *vm)
 {
 	for (uint32_t i = 0; i < vm->n_devices; i++) {

@@ -16,6 +16,15 @@ struct vm_piece {
 /* Returns the piece with this number; their addresses ascend. size is 0 if there are fewer. */
 struct vm_piece vm_piece(const struct vm_config *vm, uint32_t number);
 
+/* Returns a piece that has some of these guest physical addresses; its size is 0 if there is none.
+ */
+struct vm_piece vm_piece_at(const struct vm_config *vm, uint64_t base, uint64_t size);
+
+/* Returns a device that has registers at some of these guest physical addresses, NULL if there is
+ * none. *at is the beginning of these registers. */
+const struct vm_device *vm_device_at(const struct vm_config *vm, uint64_t base, uint64_t size,
+                                     uint64_t *at);
+
 /*
  * Returns how many bytes after each piece of a VM's memory must belong to no VM. A VM with PCI
  * functions needs some: QEMU (10.0) translates only the first byte of an access of virtio to a ring

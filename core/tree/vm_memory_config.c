@@ -108,20 +108,26 @@ static bool check_piece(const struct vm_blob *b, int node, const struct vm_limit
 	       check_free(b, node, limits, vm, base, size);
 }
 
+/* Returns the name of a VM whose memory-at has some of these addresses, or NULL. */
+static const char *owner_of(const struct vm_tree *tree, uint64_t base, uint64_t size)
+{
+	for (uint32_t i = 0; i < tree->n_vms; i++) {
+		const struct vm_config *vm = &tree->vms[i];
+
+		if (vm->n_pieces && vm_piece_at(vm, base, size).size)
+			return vm->name;
+	}
+	return NULL;
+}
+
 static bool check_others(const struct vm_blob *b, int node, const struct vm_tree *tree,
                          uint64_t base, uint64_t size)
 {
-	for (uint32_t i = 0; i < tree->n_vms; i++) {
-		const struct vm_config *other = &tree->vms[i];
+	const char *owner = owner_of(tree, base, size);
 
-		for (uint32_t k = 0; k < other->n_pieces; k++)
-			if (vm_ranges_overlap(base, size, other->pieces[k].base,
-			                      other->pieces[k].size))
-				return vm_refuse_text(b, VM_REFUSED_OVERLAP, node, "memory-at",
-				                      "the memory at 0x%llx overlaps that of %s",
-				                      (ull)base, other->name);
-	}
-	return true;
+	return !owner ||
+	       vm_refuse_text(b, VM_REFUSED_OVERLAP, node, "memory-at",
+	                      "the memory at 0x%llx overlaps that of %s", (ull)base, owner);
 }
 
 /* Inserts a piece in the order of addresses. Pieces that touch are joined, so that memory that is
@@ -129,13 +135,13 @@ static bool check_others(const struct vm_blob *b, int node, const struct vm_tree
 static bool add_piece(const struct vm_blob *b, int node, struct vm_config *vm, uint64_t base,
                       uint64_t size)
 {
+	struct vm_piece other = vm_piece_at(vm, base, size);
 	uint32_t at = vm->n_pieces, n = 0;
 
-	for (uint32_t i = 0; i < vm->n_pieces; i++)
-		if (vm_ranges_overlap(base, size, vm->pieces[i].base, vm->pieces[i].size))
-			return vm_refuse_text(b, VM_REFUSED_OVERLAP, node, "memory-at",
-			                      "the pieces at 0x%llx and 0x%llx overlap",
-			                      (ull)vm->pieces[i].base, (ull)base);
+	if (other.size)
+		return vm_refuse_text(b, VM_REFUSED_OVERLAP, node, "memory-at",
+		                      "the pieces at 0x%llx and 0x%llx overlap", (ull)other.guest,
+		                      (ull)base);
 	for (; at > 0 && vm->pieces[at - 1].base > base; at--)
 		vm->pieces[at] = vm->pieces[at - 1];
 	vm->pieces[at].base = base;
@@ -239,15 +245,7 @@ static const char *behind(const struct vm_limits *limits, const struct vm_tree *
 		return "no RAM";
 	if (host_reserved_find(limits->host_tree, end, guard, &kept))
 		return fdt_get_name(limits->host_tree, kept.node, NULL);
-	for (uint32_t i = 0; i < tree->n_vms; i++) {
-		const struct vm_config *vm = &tree->vms[i];
-
-		for (uint32_t k = 0; k < vm->n_pieces; k++) {
-			if (vm_ranges_overlap(end, guard, vm->pieces[k].base, vm->pieces[k].size))
-				return vm->name;
-		}
-	}
-	return NULL;
+	return owner_of(tree, end, guard);
 }
 
 static bool check_guards(const struct vm_blob *b, int vms, const struct vm_limits *limits,
@@ -273,6 +271,17 @@ static bool check_guards(const struct vm_blob *b, int vms, const struct vm_limit
 	return true;
 }
 
+bool vm_refuse_room(const struct vm_blob *b, int node, const char *property,
+                    const struct vm_limits *limits, uint64_t size, uint64_t largest)
+{
+	return vm_refuse_numbers(
+	    b, VM_REFUSED_MEMORY_ROOM, node, property,
+	    limits->ram.n > 1 ? "no # MiB in one piece are left in a bank of RAM; at most #"
+	                      : "no # MiB in one piece are left beside the memory of the VMs, "
+	                        "/reserved-memory and the VM tree; at most #",
+	    size >> 20, largest >> 20);
+}
+
 bool vm_check_room(const struct vm_blob *b, int vms, const struct vm_limits *limits,
                    struct vm_tree *tree)
 {
@@ -283,11 +292,6 @@ bool vm_check_room(const struct vm_blob *b, int vms, const struct vm_limits *lim
 		return false;
 	if (vm_place_memory(tree, limits, &which, &largest))
 		return true;
-	return vm_refuse_numbers(
-	    b, VM_REFUSED_MEMORY_ROOM, fdt_subnode_offset(b->blob, vms, tree->vms[which].name),
-	    "memory",
-	    limits->ram.n > 1 ? "no # MiB in one piece are left in a bank of RAM; at most #"
-	                      : "no # MiB in one piece are left beside the memory of the VMs, "
-	                        "/reserved-memory and the VM tree; at most #",
-	    tree->vms[which].memory >> 20, largest >> 20);
+	return vm_refuse_room(b, fdt_subnode_offset(b->blob, vms, tree->vms[which].name), "memory",
+	                      limits, tree->vms[which].memory, largest);
 }

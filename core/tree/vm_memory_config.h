@@ -23,4 +23,9 @@ bool vm_parse_memory(const struct vm_blob *b, int node, const struct vm_prop *pr
 bool vm_check_room(const struct vm_blob *b, int vms, const struct vm_limits *limits,
                    struct vm_tree *tree);
 
+/* Refuses memory of `size` bytes, for which the host has no room: `largest` is free in one piece.
+ */
+bool vm_refuse_room(const struct vm_blob *b, int node, const char *property,
+                    const struct vm_limits *limits, uint64_t size, uint64_t largest);
+
 #endif

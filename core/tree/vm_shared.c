@@ -7,6 +7,7 @@
 #include "core/host/host_bridge.h"
 #include "core/tree/vm_aia.h"
 #include "core/tree/vm_memory.h"
+#include "core/tree/vm_memory_config.h"
 #include "core/tree/vm_names.h"
 
 #define PAGE UINT64_C(4096)
@@ -61,25 +62,11 @@ static bool check_pci(const struct place *p)
 	return true;
 }
 
-static bool check_devices(const struct place *p)
-{
-	for (uint32_t i = 0; i < p->vm->n_devices; i++) {
-		const struct vm_device *d = &p->vm->devices[i];
-
-		for (uint32_t k = 0; k < d->n_regions; k++) {
-			if (covers(p, d->regions[k].base, d->regions[k].size))
-				return refuse(p, VM_REFUSED_REGISTERS,
-				              "registers of a device of the VM",
-				              d->regions[k].base);
-		}
-	}
-	return true;
-}
-
 /* Refuses a place that covers something else of the VM. */
 static bool check_place(const struct place *p)
 {
-	uint64_t chip;
+	struct vm_piece piece = vm_piece_at(p->vm, p->at, p->size);
+	uint64_t at;
 
 	if (p->at % VM_MEMORY_STEP)
 		return vm_refuse_text(p->b, VM_REFUSED_MEMORY, p->node, "at",
@@ -89,24 +76,22 @@ static bool check_place(const struct place *p)
 		                      "the memory at 0x%llx goes on behind all that a VM can "
 		                      "address, 0x%llx",
 		                      (ull)p->at, (ull)GUEST_ADDRESS_END);
-	for (uint32_t i = 0; vm_piece(p->vm, i).size; i++) {
-		struct vm_piece piece = vm_piece(p->vm, i);
-
-		if (covers(p, piece.guest, piece.size))
-			return refuse(p, VM_REFUSED_OVERLAP, "the VM's own memory", piece.guest);
-	}
-	if (vm_covers_chip(p->vm, p->at, p->size, &chip))
-		return refuse(p, VM_REFUSED_MEMORY_GUEST, "the VM's own interrupt controller",
-		              chip);
+	if (piece.size)
+		return refuse(p, VM_REFUSED_OVERLAP, "the VM's own memory", piece.guest);
+	if (vm_covers_chip(p->vm, p->at, p->size, &at))
+		return refuse(p, VM_REFUSED_MEMORY_GUEST, "the VM's own interrupt controller", at);
 	if (p->vm->console && covers(p, GUEST_UART_BASE, GUEST_UART_SIZE))
 		return refuse(p, VM_REFUSED_MEMORY_GUEST, "the VM's own UART", GUEST_UART_BASE);
 	for (uint32_t i = 0; i < p->vm->n_shared; i++) {
-		uint64_t at = p->vm->shared[i].at;
+		at = p->vm->shared[i].at;
 
 		if (covers(p, at, p->tree->shared[p->vm->shared[i].number].size))
 			return refuse(p, VM_REFUSED_OVERLAP, "other shared memory", at);
 	}
-	return check_pci(p) && check_devices(p);
+	if (!check_pci(p))
+		return false;
+	return !vm_device_at(p->vm, p->at, p->size, &at) ||
+	       refuse(p, VM_REFUSED_REGISTERS, "registers of a device of the VM", at);
 }
 
 /* A VM can use read-only memory as a page table, in which some harts set A and D. */
@@ -240,11 +225,6 @@ bool vm_check_shared_room(const struct vm_blob *b, int node, const struct vm_lim
 
 	if (vm_place_shared(tree, limits, &which, &largest))
 		return true;
-	return vm_refuse_numbers(
-	    b, VM_REFUSED_MEMORY_ROOM, fdt_subnode_offset(b->blob, node, tree->shared[which].name),
-	    "size",
-	    limits->ram.n > 1 ? "no # MiB in one piece are left in a bank of RAM; at most #"
-	                      : "no # MiB in one piece are left beside the memory of the VMs, "
-	                        "/reserved-memory and the VM tree; at most #",
-	    vm_shared_room(&tree->shared[which]) >> 20, largest >> 20);
+	return vm_refuse_room(b, fdt_subnode_offset(b->blob, node, tree->shared[which].name),
+	                      "size", limits, vm_shared_room(&tree->shared[which]), largest);
 }

@@ -17,7 +17,6 @@
 #include "core/vcpu/trap_loop.h"
 #include "core/vcpu/vcpu.h"
 #include "core/vcpu/vm.h"
-#include "core/vcpu/vm_end.h"
 #include "core/vcpu/vs_interrupts.h"
 #include "core/watch/trace.h"
 

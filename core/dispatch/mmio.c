@@ -10,7 +10,7 @@
 #include "core/io/vm_uart.h"
 #include "core/vcpu/guest_mem.h"
 #include "core/vcpu/trap_loop.h"
-#include "core/vcpu/vm_end.h"
+#include "core/vcpu/vm.h"
 #include "core/vcpu/vs_interrupts.h"
 #include "vpmu/retired.h"
 

@@ -15,7 +15,6 @@
 #include "core/vcpu/guest_file.h"
 #include "core/vcpu/hart_flags.h"
 #include "core/vcpu/vm.h"
-#include "core/vcpu/vm_end.h"
 #include "core/watch/observe.h"
 
 static void count(struct vcpu *vcpu, uint32_t kind, uint32_t fw_event)

@@ -8,7 +8,6 @@
 #include "core/hart/pcpu.h"
 #include "core/io/vm_interrupts.h"
 #include "core/tree/pci_node.h"
-#include "core/vcpu/heart_ring.h"
 #include "core/vcpu/vm.h"
 #include "vpmu/bits.h"
 

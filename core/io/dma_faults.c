@@ -2,13 +2,11 @@
 /* DMA faults: which hart handles them, and how. */
 #include "arch/riscv/hart/csr.h"
 #include "core/hart/external_poll.h"
-#include "core/vcpu/vcpu_requests.h"
 #include "core/hart/platform.h"
 #include "core/io/dma_parts.h"
 #include "core/io/external.h"
 #include "core/sched/sched.h"
 #include "core/vcpu/vm.h"
-#include "core/vcpu/vm_end.h"
 
 struct dma_function *dma_function_of(uint32_t id)
 {

@@ -4,7 +4,7 @@
 #include "core/io/wired.h"
 #include "core/sched/port.h"
 #include "core/sched/sched.h"
-#include "core/vcpu/vcpu_requests.h"
+#include "core/vcpu/vcpu.h"
 #include "vpmu/bits.h"
 
 static void send_messages(struct vm *vm)

@@ -6,7 +6,6 @@
 #include "core/sched/sched.h"
 #include "core/vcpu/long_call.h"
 #include "core/vcpu/terminal_port.h"
-#include "core/vcpu/vcpu_requests.h"
 #include "vpmu/bits.h"
 
 /* Not inlined, because few accesses change it. */

@@ -13,7 +13,7 @@
 
 #include "arch/riscv/devices/pci.h"
 #include "core/host/vm_config.h"
-#include "core/vcpu/vpci_state.h"
+#include "core/vcpu/vm_state.h"
 
 /* Makes the guest's view of a function whose BARs have their addresses. */
 void vpci_init(struct vpci_function *f, const struct pci_function *host, bool intx, bool msix);

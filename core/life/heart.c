@@ -7,7 +7,6 @@
 #include "core/sched/port.h"
 #include "core/sched/sched.h"
 #include "core/vcpu/vm.h"
-#include "core/vcpu/vm_end.h"
 
 #define MS_PER_S 1000UL
 

@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 
 #include "core/host/vm_config.h"
-#include "core/vcpu/last_words_state.h"
+#include "core/vcpu/vm_state.h"
 #include "core/vcpu/exit_record.h"
 
 struct vm;

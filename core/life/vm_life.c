@@ -5,7 +5,6 @@
 #include "core/life/last_words.h"
 #include "core/sched/port.h"
 #include "core/sched/vcpu_budget.h"
-#include "core/vcpu/vcpu_requests.h"
 #include "core/hart/platform.h"
 #include "core/io/bells.h"
 #include "core/io/dma.h"
@@ -20,7 +19,6 @@
 #include "core/sched/sched.h"
 #include "core/vcpu/terminal_port.h"
 #include "core/vcpu/vm.h"
-#include "core/vcpu/vm_end.h"
 
 /* After a life of this length the count of restarts begins at 0 again. */
 #define GOOD_LIFE_S 60UL

@@ -6,7 +6,7 @@
 #include "arch/riscv/hart/csr.h"
 #include "core/operator/prompt.h"
 #include "core/sched/vcpu_budget.h"
-#include "core/vcpu/vm_end.h"
+#include "core/vcpu/vm.h"
 
 static void add_windows(struct prompt *p, uint64_t late, uint64_t latest, uint64_t missed)
 {

@@ -14,7 +14,6 @@
 #include "core/vcpu/ledger.h"
 #include "core/vcpu/vcpu.h"
 #include "core/vcpu/vm.h"
-#include "core/vcpu/vm_end.h"
 #include "core/vcpu/vs_interrupts.h"
 #include "core/watch/observe.h"
 #include "core/watch/samples.h"

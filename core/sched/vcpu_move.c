@@ -6,7 +6,6 @@
 #include "core/sched/port.h"
 #include "core/sched/run_state.h"
 #include "core/vcpu/stay.h"
-#include "core/vcpu/vcpu_requests.h"
 #include "core/hart/check.h"
 #include "core/hart/platform.h"
 #include "core/sched/sched.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of struct vcpu: core/watch/observe.h. */
+/* Parts of struct vcpu: core/watch/observe.h, and core/watch/stays.h. */
 #ifndef CORE_VCPU_OBSERVERS_H
 #define CORE_VCPU_OBSERVERS_H
 
@@ -56,5 +56,13 @@ struct vcpu_observers {
 	struct observer copies[VPMU_OBSERVERS];
 	uint64_t copied_at; /* host time of the copies */
 };
+
+/* For core/watch/stays.h. Private to the home hart, except `longest`, which other harts read. */
+struct vcpu_stays {
+	uint64_t longest; /* stands for ctx.hs_longest while that is 0 */
+	uint64_t hvip;    /* value when the vcpu left the hart */
+	uint32_t users;   /* users of the records: STAYS_FOR_* */
+};
+enum { STAYS_FOR_TRACE = 1, STAYS_FOR_ACCOUNT = 2 };
 
 #endif

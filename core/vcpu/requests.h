@@ -110,4 +110,12 @@ static inline uint32_t requests_take_count(struct requests *r, uint32_t kind)
 	return atomic_exchange(&r->got[kind], 0);
 }
 
+struct vcpu;
+
+/* Makes a request (REQ_*) and notifies the home. Any hart may call it. */
+void vcpu_request(struct vcpu *vcpu, uint64_t what);
+
+/* Makes a request whose arrival the guest can count (REQ_GOT_*). Any hart may call it. */
+void vcpu_send(struct vcpu *vcpu, uint64_t what, uint32_t kind);
+
 #endif

@@ -3,7 +3,7 @@
 
 #include "arch/riscv/hart/quirks.h"
 #include "arch/riscv/hart/vs_state.h"
-#include "core/vcpu/vm_end.h"
+#include "core/vcpu/vm.h"
 
 #define TRAP_LOOP_MANY 1000U
 

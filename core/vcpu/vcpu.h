@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A virtual hart. It runs on one hart, its home, which alone owns its state. Other harts reach it
- * through `requests` and `start_*` (core/vcpu/vcpu_requests.h). It may move to another home
+ * through `requests` and `start_*` (core/vcpu/requests.h). It may move to another home
  * (core/sched/vcpu_move.h).
  */
 #ifndef CORE_VCPU_VCPU_H
@@ -15,12 +15,10 @@
 #include "arch/riscv/hart/trap.h"
 #include "arch/riscv/hart/vs_state.h"
 #include "core/hart/pcpu.h"
-#include "core/vcpu/budget_state.h"
 #include "core/vcpu/long_call.h"
 #include "core/vcpu/observers.h"
 #include "core/vcpu/requests.h"
 #include "core/vcpu/run_state.h"
-#include "core/vcpu/stays_state.h"
 #include "core/vcpu/vcpu_stats.h"
 #include "core/vcpu/vcpu_lcofi.h"
 #include "vpmu/vpmu.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/vcpu/vcpu_requests.h"
+#include "core/vcpu/vcpu.h"
 
 void vcpu_request(struct vcpu *vcpu, uint64_t what)
 {

@@ -9,11 +9,9 @@
 #include "core/devices/vplic.h"
 #include "core/devices/vuart.h"
 #include "core/host/vm_config.h"
-#include "core/vcpu/last_words_state.h"
 #include "core/vcpu/vcpu.h"
 #include "core/vcpu/vm_command.h"
 #include "core/vcpu/vm_state.h"
-#include "core/vcpu/vpci_state.h"
 #include "core/vcpu/vsbi_slot.h"
 
 struct vm {
@@ -94,5 +92,24 @@ void vms_create(const struct vm_tree *tree);
 /* Makes the harts clear and load their VMs, and start them. Boot hart only, as the last step of
  * boot. */
 void vms_start(void);
+
+const char *vm_state_name(const struct vm *vm);
+
+/*
+ * Ends a life: stops all vcpus, on all harts. `by` is the vcpu that caused the end, NULL if none
+ * did. `failure` and `value` are for VM_END_FAILED. Any hart may call it; only the first call in a
+ * life has an effect.
+ */
+void vm_end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *failure,
+            uint64_t value);
+
+/* Ends a VM whose guest did not ring in time (core/life/heart.h). Lead hart only. */
+void vm_heartbeat_missed(struct vm *vm);
+
+/* Ends the VM of a vcpu that cannot continue. The vcpu is resident on this hart. */
+void vm_failed(struct vcpu *vcpu, const char *failure, uint64_t value);
+
+/* Records a ring of the guest. Any hart may call it. No effect for a VM without heartbeat-ms. */
+void heart_ring(struct vm *vm);
 
 #endif

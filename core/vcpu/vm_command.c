@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/vcpu/vm_command.h"
 
-#include "core/vcpu/vcpu_requests.h"
 #include "core/vcpu/vm.h"
 
 /* Returns the one command with the same effect as two in a row, so that one slot loses none. */

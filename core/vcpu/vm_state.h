@@ -4,10 +4,12 @@
 #ifndef CORE_VCPU_VM_STATE_H
 #define CORE_VCPU_VM_STATE_H
 
-#include "arch/riscv/hart/vs_state.h"
-#include "core/lib/types.h"
+#include <stdatomic.h>
 
-struct vm_device;
+#include "arch/riscv/devices/pci.h"
+#include "arch/riscv/hart/vs_state.h"
+#include "core/host/vm_config.h"
+#include "core/vcpu/exit_record.h"
 
 enum vm_state {
 	VM_CLEARING, /* the first state: devices are brought to rest, and memory is being cleared */
@@ -66,6 +68,57 @@ struct vm_life {
 	uint64_t since;
 	const struct vm_device *busy_device;
 	bool never_quiet; /* an interrupt or the IOMMU never comes to rest, for whichever device */
+};
+
+/* For core/life/last_words.h. */
+#define LAST_BYTES 4096U
+#define LAST_EXITS 64U
+
+struct last_exit {
+	struct exit_record exit;
+	uint64_t hs_insns; /* total of the vcpu that was accounted before this exit */
+};
+
+/* The last exits of one vcpu; one page. */
+struct last_exits {
+	uint64_t n;        /* number recorded in that life; entry i is at i % LAST_EXITS */
+	uint64_t hs_insns; /* total of the vcpu at the end */
+	struct last_exit entries[LAST_EXITS];
+};
+
+struct last_words {
+	/* Incremented by two at each crash; odd while a crash is being recorded. */
+	atomic_ulong changes;
+	/* Constant after boot. NULL: the VM prints nothing, or its exits are not recorded. */
+	char *text[2];
+	struct last_exits *exits[2][VM_MAX_VCPUS];
+	/* Index of the set of the current life; the other set is of the last crash. */
+	uint32_t live;
+	uint64_t printed[2]; /* bytes; byte i is at i % LAST_BYTES */
+};
+
+/* For core/io/vpci.h. */
+#define VPCI_WORDS (PCI_HEADER_END / 4)
+
+struct vpci_function {
+	/* Constant after boot. */
+	const struct pci_function *host;
+	/* values that the guest reads, unless other members change them */
+	uint32_t words[VPCI_WORDS];
+	uint32_t sizes[PCI_BARS]; /* value of each BAR after all ones were written; 0: no BAR */
+	bool intx;                /* its INTx is routed to the VM */
+	/* offset of the capability if the guest sees it; 0: it does not */
+	uint32_t msix;
+	/* State of one life. */
+	uint32_t sizing;     /* bit n: the last write to BAR n was all ones */
+	uint16_t command;    /* as written by the guest */
+	uint8_t line;        /* interrupt line: guests may store a value here */
+	bool master_blocked; /* it cannot be bus master until the next life */
+};
+
+struct vpci {
+	uint32_t n;
+	struct vpci_function *functions[VM_MAX_DEVICES];
 };
 
 #endif

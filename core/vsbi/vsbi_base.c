@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SBI 3.0 chapter 4 (Base), and the small extensions TIME (chapter 6) and IPI (chapter 7). */
 #include "arch/riscv/hart/csr.h"
-#include "core/vcpu/vcpu_requests.h"
 #include "core/vcpu/vm.h"
 #include "core/vcpu/vs_interrupts.h"
 #include "core/vsbi/vsbi.h"

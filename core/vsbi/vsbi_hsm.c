@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SBI 3.0 chapters 9 (HSM) and 10 (SRST): start and stop of vcpus, and the end of the VM. */
 #include "arch/riscv/hart/csr.h"
-#include "core/vcpu/vcpu_requests.h"
 #include "core/sched/sched.h"
 #include "core/vcpu/guest_mem.h"
 #include "core/vcpu/vm.h"
-#include "core/vcpu/vm_end.h"
 #include "core/vsbi/vsbi.h"
 #include "core/watch/observe.h"
 

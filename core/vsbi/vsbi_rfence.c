@@ -10,7 +10,6 @@
 #include "core/dispatch/exit.h"
 #include "core/hart/platform.h"
 #include "core/log.h"
-#include "core/vcpu/vcpu_requests.h"
 #include "core/vcpu/vm.h"
 #include "core/vsbi/vsbi.h"
 #include "vpmu/bits.h"

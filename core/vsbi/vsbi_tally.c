@@ -2,7 +2,6 @@
 /* Tally's own extension (docs/sbi-tally.md), for VMs to which the VM tree gives a part of it. */
 #include <string.h>
 
-#include "core/vcpu/heart_ring.h"
 #include "core/vcpu/vm.h"
 #include "core/vsbi/vsbi.h"
 #include "vpmu/bits.h"

@@ -14,7 +14,7 @@
 #define CORE_WATCH_STAYS_H
 
 #include "core/lib/types.h"
-#include "core/vcpu/stays_state.h"
+#include "core/vcpu/observers.h"
 
 struct vcpu;
 struct vm;

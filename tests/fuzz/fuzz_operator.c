@@ -26,7 +26,6 @@
 #include "core/sched/vcpu_budget.h"
 #include "core/sched/vcpu_move.h"
 #include "core/vcpu/vm.h"
-#include "core/vcpu/vm_end.h"
 #include "core/watch/observe.h"
 #include "core/watch/samples.h"
 #include "core/watch/stays.h"

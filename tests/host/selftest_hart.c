@@ -11,7 +11,6 @@
 #include "arch/riscv/hart/quirks.h"
 #include "arch/riscv/hart/trap.h"
 #include "core/dispatch/exit.h"
-#include "core/vcpu/vcpu_requests.h"
 #include "core/hart/platform.h"
 #include "core/log.h"
 #include "core/panic.h"

@@ -12,14 +12,12 @@
 #include <cmocka.h>
 
 #include "core/hart/external_poll.h"
-#include "core/vcpu/vcpu_requests.h"
 #include "core/hart/platform.h"
 #include "core/io/dma_parts.h"
 #include "core/io/external.h"
 #include "core/log.h"
 #include "core/sched/sched.h"
 #include "core/vcpu/vm.h"
-#include "core/vcpu/vm_end.h"
 #include "core/vcpu/vm_state.h"
 #include "tests/host/fake_iommu.h"
 

@@ -13,7 +13,6 @@
 #include "core/dispatch/exit.h"
 #include "core/sched/port.h"
 #include "core/vcpu/stay.h"
-#include "core/vcpu/vcpu_requests.h"
 #include "core/hart/check.h"
 #include "core/hart/platform.h"
 #include "core/sched/sched_parts.h"

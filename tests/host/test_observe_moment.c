@@ -13,7 +13,7 @@
 #include "arch/riscv/hart/csr.h"
 #include "core/hart/external_poll.h"
 #include "core/hart/platform.h"
-#include "core/vcpu/vcpu_requests.h"
+#include "core/vcpu/vcpu.h"
 #include "core/watch/account.h"
 #include "core/watch/observe.h"
 #include "core/watch/stays.h"

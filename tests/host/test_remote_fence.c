@@ -16,7 +16,6 @@
 #include "core/hart/platform.h"
 #include "core/log.h"
 #include "core/vcpu/long_call.h"
-#include "core/vcpu/vcpu_requests.h"
 #include "core/vcpu/vm.h"
 #include "core/vsbi/vsbi.h"
 

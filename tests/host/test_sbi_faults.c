@@ -22,7 +22,7 @@
 #include "core/vcpu/guest_mem.h"
 #include "core/vcpu/hart_flags.h"
 #include "core/vcpu/hpm_failures.h"
-#include "core/vcpu/vm_end.h"
+#include "core/vcpu/vm.h"
 #include "core/watch/observe.h"
 #include "core/watch/samples.h"
 #include "tests/host/fake_firmware.h"

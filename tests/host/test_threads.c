@@ -14,7 +14,6 @@
 
 #include "core/sched/port.h"
 #include "core/vcpu/observers.h"
-#include "core/vcpu/vcpu_requests.h"
 #include "core/hart/platform.h"
 #include "core/log.h"
 #include "core/sched/sched.h"

@@ -15,7 +15,6 @@
 #include "core/life/vm_life.h"
 #include "core/sched/port.h"
 #include "core/sched/vcpu_budget.h"
-#include "core/vcpu/vcpu_requests.h"
 #include "core/hart/platform.h"
 #include "core/io/bells.h"
 #include "core/io/dma.h"
@@ -31,7 +30,6 @@
 #include "core/sched/sched.h"
 #include "core/vcpu/terminal_port.h"
 #include "core/vcpu/vm.h"
-#include "core/vcpu/vm_end.h"
 #include "core/vcpu/vm_state.h"
 
 #define VCPUS  2U

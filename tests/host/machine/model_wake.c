@@ -8,7 +8,7 @@
 #include "core/log.h"
 #include "arch/riscv/hart/trap.h"
 #include "core/vcpu/observers.h"
-#include "core/vcpu/vm_end.h"
+#include "core/vcpu/vm.h"
 #include "core/watch/observe.h"
 
 /* Host time after which a vcpu that should run has run: each other one had some turns, and its

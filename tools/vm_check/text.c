@@ -77,3 +77,37 @@ const char *hart_list(const struct vm_harts *harts, uint64_t mask, bool json)
 {
 	return json ? json_list(harts, mask) : list(harts, mask);
 }
+
+const char *names_of(const struct vm_tree *tree, uint32_t mask, bool json)
+{
+	static char text[VM_MAX_VMS * (VM_NAME_MAX + 4)];
+	const char *between = "";
+	size_t n = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0; i < tree->n_vms; i++) {
+		if (!(mask >> i & 1))
+			continue;
+		n += (size_t)snprintf(text + n, sizeof(text) - n, json ? "%s\"%s\"" : "%s%s",
+		                      between, tree->vms[i].name);
+		between = json ? "," : ", ";
+	}
+	return text;
+}
+
+const char *human(uint64_t bytes)
+{
+	static char texts[2][32];
+	static unsigned int turn;
+	char *text = texts[turn ^= 1];
+
+	if (bytes < 1024)
+		snprintf(text, sizeof(texts[0]), "%" PRIu64 " bytes", bytes);
+	else if (bytes < 1 << 20)
+		snprintf(text, sizeof(texts[0]), "%.4g KiB", (double)bytes / 1024);
+	else if (bytes >> 20 < 1000)
+		snprintf(text, sizeof(texts[0]), "%.6g MiB", (double)bytes / (1 << 20));
+	else
+		snprintf(text, sizeof(texts[0]), "%" PRIu64 " MiB", bytes >> 20);
+	return text;
+}

@@ -23,4 +23,10 @@ const char *set_list(uint64_t mask, bool json);
 /* The same of harts: their ids, in the order of the table. Has the same buffers. */
 const char *hart_list(const struct vm_harts *harts, uint64_t mask, bool json);
 
+/* Returns the names of VMs as a list, or for JSON as strings. */
+const char *names_of(const struct vm_tree *tree, uint32_t mask, bool json);
+
+/* Returns a size in words. Has two buffers, for two calls in one statement. */
+const char *human(uint64_t bytes);
+
 #endif

@@ -52,8 +52,8 @@ HOST_SRC_vm_fuzz := tests/host/test_vm_fuzz.c tests/fuzz/fuzz_vm_config.c \
 	tests/fuzz/guest_tree.c core/life/guest_dt.c arch/riscv/hart/isa.c $(VM_TREE_TEST)
 HOST_LIBS_vm_fuzz := -lfdt
 
-VM_CHECK_OBJ := $(patsubst %,$(B)/host/vm-check.obj/%.o,tools/vm_check/main.c \
-	$(addprefix tools/vm_check/,harts.c host.c memory.c pmu.c schedule.c text.c) \
+VM_CHECK_OBJ := $(patsubst %,$(B)/host/vm-check.obj/%.o,$(addprefix tools/vm_check/,harts.c host.c \
+	limits.c main.c memory.c options.c pmu.c schedule.c text.c vm_json.c vm_text.c) \
 	arch/riscv/hart/isa.c \
 	core/pmu/budget_hart.c core/pmu/vm_overflow.c vpmu/bits.c $(VM_TREE_SRC))
 

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is printed of a VM, and the words that its JSON has too. */
+#ifndef TOOLS_VM_CHECK_VM_TEXT_H
+#define TOOLS_VM_CHECK_VM_TEXT_H
+
+#include "core/host/vm_config.h"
+
+/* Whether the VM has all counters that there are, and the host's tree does not say which. */
+bool has_uncounted(const struct vm_config *vm, const struct vm_limits *limits);
+
+const char *restart_name(const struct vm_config *vm);
+const char *bad_access_name(const struct vm_config *vm);
+
+void print_vm(const struct vm_tree *tree, const struct vm_config *vm,
+              const struct vm_limits *limits);
+
+/* Prints the node /pmu. */
+void print_selectors(const struct selectors *s);
+
+#endif

@@ -80,6 +80,7 @@ $(OUT)/obj/vpmu/%.c.o: TARGET_CFLAGS += -fstack-protector
 COLD := $(filter-out core/host/fdt_walk.c core/host/fdt_index.c core/host/fdt_nodes.c,\
 		$(wildcard $(addsuffix /*.c,core/boot core/debug core/host core/life core/tree))) \
 	core/panic.c $(addprefix core/lib/,event_names.c numbers.c sbi_names.c words.c) \
+	$(addprefix vpmu/,config_moves.c room.c) \
 	core/console/console_keys.c core/console/ring.c $(wildcard core/operator/prompt*.c) \
 	$(addprefix arch/riscv/counters/,ad_trial.c fw_events.c hpm_exact.c hpm_flag_trials.c \
 		hpm_probe.c hpm_raw.c hpm_selfcheck.c hpm_table.c quirk_counters.c) \
@@ -90,7 +91,7 @@ COLD := $(filter-out core/host/fdt_walk.c core/host/fdt_index.c core/host/fdt_no
 	$(addprefix core/io/,dma.c dma_faults.c dma_log.c functions.c pci_bus.c \
 		vm_quiet.c vpci.c) \
 	$(addprefix core/pmu/,budget_hart.c vm_overflow.c vm_pmu_policy.c) core/sched/vcpu_move.c \
-	$(addprefix core/vcpu/,exit_record.c long_call.c vm_command.c) \
+	$(addprefix core/vcpu/,exit_record.c long_call.c vm.c vm_command.c) \
 	$(addprefix core/vsbi/,vsbi_hsm.c vsbi_tally.c) \
 	$(addprefix core/watch/,account.c observe.c observe_request.c stays.c trace.c)
 $(COLD:%=$(OUT)/obj/%.o): TARGET_CFLAGS += -Os

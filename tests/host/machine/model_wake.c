@@ -116,7 +116,8 @@ static void look_at_timer(const struct pcpu *pcpu, const struct vcpu *vcpu)
 		        machine.time + (timer - now), wakes_at);
 }
 
-/* Whoever has been woken on this hart is ready, although another one runs. */
+/* Whoever has been woken on this hart is ready, although another one runs. A fence does not wait
+ * for a vcpu that is not in its hart. */
 void model_wake_neighbours(const struct vcpu *vcpu)
 {
 	struct pcpu *pcpu = this_pcpu();
@@ -133,6 +134,8 @@ void model_wake_neighbours(const struct vcpu *vcpu)
 		if (other != vcpu && other->home == pcpu && m->expect.waits &&
 		    run_state_sleeps(&other->run) && !(pcpu->ready & other->bit))
 			look_at_timer(pcpu, other);
+		if (other != vcpu && other->home == pcpu && other->requests.enabled & REQ_FENCES)
+			DIFFERS(other, "is not in its hart, and fences wait for it");
 	}
 }
 

@@ -11,9 +11,6 @@
 #include "core/panic.h"
 
 /* UINH and SINH exclude HS itself, as in hpm_sbi_program(). */
-#define FLAGS_GUEST                                                                                \
-	(SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH | SBI_PMU_CFG_FLAG_SET_UINH)
-
 static uint32_t event_of(uint32_t hctr)
 {
 	return hctr == HCTR_CYCLE ? SBI_PMU_HW_CPU_CYCLES : SBI_PMU_HW_INSTRUCTIONS;
@@ -21,13 +18,8 @@ static uint32_t event_of(uint32_t hctr)
 
 static bool sbi_take(uint32_t hctr, uint64_t flags)
 {
-	struct sbi_ret ret;
-
 	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr, 1, 0, 0, 0);
-	/* The mask has only this counter, so the firmware chooses it each time. */
-	ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1, flags, event_of(hctr),
-	               0);
-	return ret.error == SBI_SUCCESS && ret.value == hctr;
+	return hpm_sbi_configure(hctr, flags, event_of(hctr), 0);
 }
 
 static bool sbi_run(uint32_t hctr)
@@ -45,7 +37,7 @@ static void ssccfg_take(uint32_t hctr, uint64_t filter)
 
 bool hpm_fixed_take(struct hpm *hpm, uint32_t hctr, const struct hw_event *config)
 {
-	uint64_t flags = FLAGS_GUEST;
+	uint64_t flags = HPM_SBI_GUESTS;
 	uint64_t filter = MHPMEVENT_SINH | MHPMEVENT_UINH;
 
 	hpm->slots[hctr].config = *config;
@@ -132,7 +124,7 @@ static bool has_filters(struct hpm *hpm, uint32_t hctr)
 	if (!event || event->fault || (hpm->delegated && !has_sireg2(hctr)))
 		return false;
 	/* Possibly only the firmware can set MINH. It does so whenever it configures a counter. */
-	works = sbi_take(hctr, FLAGS_GUEST) && !hpm_selfcheck_event(hpm, event_of(hctr), hctr);
+	works = sbi_take(hctr, HPM_SBI_GUESTS) && !hpm_selfcheck_event(hpm, event_of(hctr), hctr);
 	return give_back(hpm, hctr, value) && works;
 }
 

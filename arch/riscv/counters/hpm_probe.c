@@ -12,11 +12,6 @@
 
 extern const char vs_scountovf_at[]; /* vs_run.S */
 
-static void firmware_reset(uint32_t hctr)
-{
-	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
-}
-
 static bool is_kept(uint32_t hctr)
 {
 	struct trap_guard guard;
@@ -76,11 +71,9 @@ static void give_back(uint32_t event_idx, uint64_t fixed, uint64_t value)
 
 static struct sbi_ret try_set(struct hpm *hpm, uint32_t event_idx, uint64_t first, uint64_t hctrs)
 {
-	uint64_t flags =
-	    SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH | SBI_PMU_CFG_FLAG_SET_UINH;
 	uint64_t value =
 	    event_idx == SBI_PMU_HW_INSTRUCTIONS ? csr_read(CSR_INSTRET) : csr_read(CSR_CYCLE);
-	struct sbi_ret ret = firmware_configure(event_idx, first, hctrs, flags);
+	struct sbi_ret ret = firmware_configure(event_idx, first, hctrs, HPM_SBI_GUESTS);
 
 	if (ret.error == SBI_SUCCESS && (ret.value == HCTR_CYCLE || ret.value == HCTR_INSTRET)) {
 		give_back(event_idx, ret.value, value);
@@ -103,7 +96,7 @@ static bool any_counts(struct hpm *hpm, uint32_t event_idx, uint64_t hctrs)
 	struct sbi_ret ret = try_set(hpm, event_idx, 0, hctrs);
 
 	if (ret.error == SBI_SUCCESS && ret.value < 32 && hctrs >> ret.value & 1)
-		firmware_reset((uint32_t)ret.value);
+		hpm_sbi_reset(ret.value);
 	return ret.error != SBI_ERR_NOT_SUPPORTED;
 }
 
@@ -125,7 +118,7 @@ static void learn_event_on(struct hpm *hpm, uint32_t event_idx, uint64_t hctrs, 
 			csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
 			event->selector = csr_read(CSR_SIREG2) & MHPMEVENT_SELECTOR;
 		}
-		firmware_reset(hctr);
+		hpm_sbi_reset(hctr);
 	}
 	if (!event->hctrs) {
 		if (event_idx <= SBI_PMU_HW_INSTRUCTIONS)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/counters/hpm_raw.h"
+#include "arch/riscv/counters/hpm_sbi.h"
 #include "arch/riscv/counters/hpm_silent.h"
 #include "arch/riscv/hart/quirks.h"
 #include "arch/riscv/hart/sbi.h"
@@ -29,13 +30,11 @@ bool hpm_firmware_event(const struct hw_event *config, uint32_t *event_idx)
 static uint64_t ask(uint32_t event_idx, uint64_t event_data, uint64_t hctrs)
 {
 	struct sbi_ret ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, 0, hctrs,
-	                              SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH |
-	                                  SBI_PMU_CFG_FLAG_SET_UINH,
-	                              event_idx, event_data);
+	                              HPM_SBI_GUESTS, event_idx, event_data);
 
 	if (ret.error != SBI_SUCCESS || ret.value >= 32)
 		return 0;
-	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, ret.value, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
+	hpm_sbi_reset(ret.value);
 	return BIT(ret.value) & hctrs;
 }
 
@@ -77,8 +76,7 @@ static void reset(struct hpm *hpm, uint64_t hctrs)
 
 	for_each_bit (i, hctrs) {
 		if (hpm->slots[i].programmed)
-			sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, i, 1, SBI_PMU_STOP_FLAG_RESET,
-			         0, 0);
+			hpm_sbi_reset(i);
 		hpm->slots[i].programmed = false;
 	}
 }

@@ -13,7 +13,6 @@ bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hw_event *conf
 {
 	uint64_t flags = SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_UINH;
 	uint32_t event_idx;
-	struct sbi_ret ret;
 
 	if (!hpm_firmware_event(config, &event_idx))
 		return false;
@@ -26,11 +25,9 @@ bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hw_event *conf
 	/* Only RESET frees a counter for another event or filter, and removes QEMU's record of the
 	 * event's counter. */
 	if (hpm->slots[hctr].programmed)
-		sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
-	ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1, flags, event_idx,
-	               config->event_data);
+		hpm_sbi_reset(hctr);
 	/* OpenSBI may return a fixed counter that is not in the mask. */
-	return ret.error == SBI_SUCCESS && ret.value == hctr;
+	return hpm_sbi_configure(hctr, flags, event_idx, config->event_data);
 }
 
 /* The contents of the counters are unknown now. Their slots lose their events, so the counters are

@@ -10,6 +10,26 @@
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/sbi.h"
 
+/* Counts in guests alone. */
+#define HPM_SBI_GUESTS                                                                             \
+	(SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH | SBI_PMU_CFG_FLAG_SET_UINH)
+
+/* Stops the counter, and takes its event from it. */
+static inline void hpm_sbi_reset(uint64_t hctr)
+{
+	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
+}
+
+/* Gives the counter an event. Returns false if the firmware refuses. */
+static inline bool hpm_sbi_configure(uint32_t hctr, uint64_t flags, uint32_t event_idx,
+                                     uint64_t event_data)
+{
+	struct sbi_ret ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1, flags,
+	                              event_idx, event_data);
+
+	return ret.error == SBI_SUCCESS && ret.value == hctr;
+}
+
 /* Starts the counters one by one, after a call for several of them that failed at an unknown
  * counter. */
 void hpm_sbi_start_each(struct hpm *hpm, uint64_t hctrs, uint64_t flags, uint64_t value,

@@ -202,7 +202,7 @@ void hpm_selfcheck_leave(struct hpm *hpm, uint32_t hctr)
 	if (hpm->delegated || !hpm->ssccfg) {
 		hpm_try(hpm, hctr, &config);
 	} else {
-		sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
+		hpm_sbi_reset(hctr);
 		hpm->slots[hctr].programmed = false;
 	}
 	hpm->slots[hctr].config = (struct hw_event){0};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/counters/hpm_table.h"
 
+#include "arch/riscv/counters/hpm_sbi.h"
 #include "arch/riscv/counters/ssccfg.h"
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/sbi.h"
@@ -70,15 +71,9 @@ static bool configure(uint64_t selector, uint32_t hctr)
 {
 	struct hw_event config = {SBI_PMU_TYPE_RAW_V2 << 16, 0, selector};
 	uint32_t event_idx;
-	struct sbi_ret ret;
 
-	if (!hpm_firmware_event(&config, &event_idx))
-		return false;
-	ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1,
-	               SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH |
-	                   SBI_PMU_CFG_FLAG_SET_UINH,
-	               event_idx, selector);
-	return ret.error == SBI_SUCCESS && ret.value == hctr;
+	return hpm_firmware_event(&config, &event_idx) &&
+	       hpm_sbi_configure(hctr, HPM_SBI_GUESTS, event_idx, selector);
 }
 
 /* Whether the firmware supports raw events as wide as this selector. */
@@ -104,7 +99,7 @@ static struct hpm_contradiction ask(const struct hpm *hpm, uint64_t selector, ui
 		if (found.kept != selector)
 			found.kind = HPM_KEEPS;
 	}
-	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
+	hpm_sbi_reset(hctr);
 	return found;
 }
 

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/counters/quirk_counters.h"
-#include "arch/riscv/counters/hpm.h"
+#include "arch/riscv/counters/hpm_sbi.h"
 #include "arch/riscv/hart/quirks.h"
 #include "arch/riscv/hart/sbi.h"
 
 /* The probe counts HS itself, unlike any guest's counter: all modes except M. */
 static bool probe_start(uint32_t event_idx, uint32_t hctr)
 {
-	struct sbi_ret ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1,
-	                              SBI_PMU_CFG_FLAG_SET_MINH, event_idx, 0);
-
-	if (ret.error != SBI_SUCCESS || ret.value != hctr)
-		return false;
-	ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_START, hctr, 1, SBI_PMU_START_SET_INIT_VALUE, 0,
-	               0);
-	return ret.error == SBI_SUCCESS;
+	return hpm_sbi_configure(hctr, SBI_PMU_CFG_FLAG_SET_MINH, event_idx, 0) &&
+	       sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_START, hctr, 1, SBI_PMU_START_SET_INIT_VALUE,
+	                0, 0)
+	               .error == SBI_SUCCESS;
 }
 
 bool quirk_one_counter_per_event(uint32_t event_idx, uint32_t hctr_a, uint32_t hctr_b)
@@ -28,8 +24,8 @@ bool quirk_one_counter_per_event(uint32_t event_idx, uint32_t hctr_a, uint32_t h
 
 	if (started && !moved && hpm_read(hctr_a) != before_a)
 		quirks_believe_qemu();
-	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr_a, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
-	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr_b, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
+	hpm_sbi_reset(hctr_a);
+	hpm_sbi_reset(hctr_b);
 	/* If a counter does not even start, assuming the quirk is safer. */
 	return !started || !moved;
 }

@@ -138,7 +138,7 @@ bool vpmu_assign(const struct vpmu *v, uint64_t set, const struct hw_event *even
                  struct vpmu_place *place)
 {
 	if (vpmu_event_is_fw(event))
-		return assign_fw(v, set & vpmu_fw_lctrs(v), event, place);
+		return assign_fw(v, set & v->fw_lctrs, event, place);
 	return assign_hw(v, set & vpmu_hw_lctrs(v) & takers(v, event), event, hctrs, place) &&
 	       (!v->policy.hart_flags || place->lctr.idx == place->hctr.idx);
 }

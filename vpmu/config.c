@@ -25,7 +25,7 @@ static void clear_running(struct vpmu *v, lctr_t lctr)
 	hctr_t hctr = {c->hctr};
 	uint64_t hctrs;
 
-	if ((vpmu_fw_lctrs(v) & bit64(lctr.idx)) != 0) {
+	if ((v->fw_lctrs & bit64(lctr.idx)) != 0) {
 		c->offset = -vpmu_fw_total(v, lctr);
 		return;
 	}

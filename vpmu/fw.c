@@ -15,7 +15,7 @@ void vpmu_fw_update_watch(struct vpmu *v)
 
 	if (v->policy.fw_port_events == 0)
 		return;
-	for_each_bit (i, v->running & vpmu_fw_lctrs(v)) {
+	for_each_bit (i, v->running & v->fw_lctrs) {
 		uint32_t code = SBI_PMU_EVENT_CODE(v->counter[i].event_idx);
 
 		if (code < VPMU_FW_EVENTS)

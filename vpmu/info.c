@@ -34,7 +34,7 @@ struct sbi_ret vpmu_counter_get_info(const struct vpmu *v, unsigned long counter
 		return vpmu_result(SBI_SUCCESS, (unsigned long)(v->policy.width - 1)
 		                                        << SBI_PMU_INFO_WIDTH_SHIFT |
 		                                    (CSR_CYCLE + counter_idx));
-	if (in_set(vpmu_fw_lctrs(v), counter_idx))
+	if (in_set(v->fw_lctrs, counter_idx))
 		return vpmu_result(SBI_SUCCESS,
 		                   SBI_PMU_INFO_TYPE_FW | 63UL << SBI_PMU_INFO_WIDTH_SHIFT);
 	return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
@@ -57,7 +57,7 @@ struct sbi_ret vpmu_counter_fw_read(const struct vpmu *v, unsigned long counter_
 /* Section 11.12: the upper half is always zero on RV64. */
 struct sbi_ret vpmu_counter_fw_read_hi(const struct vpmu *v, unsigned long counter_idx)
 {
-	if (!in_set(vpmu_fw_lctrs(v), counter_idx))
+	if (!in_set(v->fw_lctrs, counter_idx))
 		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
 	return vpmu_result(SBI_SUCCESS, 0);
 }

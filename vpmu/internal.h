@@ -29,11 +29,6 @@ static inline uint64_t vpmu_hw_lctrs(const struct vpmu *v)
 /* Users of an hctr that are not the guest's. */
 #define VPMU_HOST_USERS (VPMU_OBSERVER_LCTRS | VPMU_HS_USES)
 
-static inline uint64_t vpmu_fw_lctrs(const struct vpmu *v)
-{
-	return v->fw_lctrs;
-}
-
 static inline struct sbi_ret vpmu_result(long error, unsigned long value)
 {
 	return (struct sbi_ret){.error = error, .value = value};

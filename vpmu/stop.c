@@ -110,13 +110,18 @@ static inline void reset_solo(struct vpmu *v, uint32_t i)
 	v->hctr[i].users = 0;
 }
 
-static inline vpmu_answer end_reset(struct vpmu *v, uint64_t set)
+static inline vpmu_answer end_stop(struct vpmu *v, uint64_t set)
 {
 	v->running &= ~set;
 	v->active &= ~set;
-	forget_solo(v, set);
 	vpmu_port_stop(set);
 	return vpmu_error(SBI_SUCCESS);
+}
+
+static inline vpmu_answer end_reset(struct vpmu *v, uint64_t set)
+{
+	forget_solo(v, set);
+	return end_stop(v, set);
 }
 
 static __attribute__((noinline)) vpmu_answer reset_several(struct vpmu *v, uint64_t set)
@@ -144,14 +149,6 @@ static __attribute__((noinline)) vpmu_answer stop_reset(struct vpmu *v, unsigned
 		return reset_several(v, set);
 	reset_solo(v, only_bit(set));
 	return end_reset(v, set);
-}
-
-static inline vpmu_answer end_stop(struct vpmu *v, uint64_t set)
-{
-	v->running &= ~set;
-	v->active &= ~set;
-	vpmu_port_stop(set);
-	return vpmu_error(SBI_SUCCESS);
 }
 
 static __attribute__((noinline)) vpmu_answer stop_several(struct vpmu *v, uint64_t set)

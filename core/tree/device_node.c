@@ -121,7 +121,7 @@ static bool is_text(const char *value, int size)
 	return true;
 }
 
-static const char *path_of(const void *host, int node, char *buffer, int size)
+const char *device_path(const void *host, int node, char *buffer, int size)
 {
 	const char *name;
 
@@ -138,7 +138,7 @@ static bool refuse_reference(const struct vm_blob *b, int node, const char *name
 
 	return vm_refuse_text(b, VM_REFUSED_REFERENCE, node, "host",
 	                      "%s refers to %s, which the VM does not have", name,
-	                      path_of(host, other, path, sizeof(path)));
+	                      device_path(host, other, path, sizeof(path)));
 }
 
 /* A fixed clock is always on, so the guest can have a copy of its node. */
@@ -193,7 +193,7 @@ static bool check_unknown(const struct vm_blob *b, int node, const void *host, c
 			return vm_refuse_text(
 			    b, VM_REFUSED_REFERENCE, node, "host",
 			    "%s may refer to %s, which the VM does not have: it has a %u", name,
-			    path_of(host, other, path, sizeof(path)), cell);
+			    device_path(host, other, path, sizeof(path)), cell);
 	}
 	return true;
 }
@@ -307,20 +307,10 @@ static int write_reg(void *fdt, const struct host_place *place)
 	return fdt_property(fdt, "reg", cells, (int)(2UL * n * sizeof(cells[0])));
 }
 
-/* The second cell of an interrupt at an APLIC. */
-static uint32_t irq_type(enum vm_irq_mode mode)
-{
-	switch (mode) {
-	case VM_IRQ_RISING:
-		return 1;
-	case VM_IRQ_FALLING:
-		return 2;
-	case VM_IRQ_LOW:
-		return 8;
-	default:
-		return 4;
-	}
-}
+const uint8_t device_irq_types[] = {
+    [VM_IRQ_UNKNOWN] = 4, [VM_IRQ_RISING] = 1, [VM_IRQ_FALLING] = 2,
+    [VM_IRQ_HIGH] = 4,    [VM_IRQ_LOW] = 8,
+};
 
 static int write_interrupts(void *fdt, const struct vm_device *device,
                             const struct device_chip *chip)
@@ -334,7 +324,7 @@ static int write_interrupts(void *fdt, const struct vm_device *device,
 	for (uint32_t i = 0; i < device->n_irqs; i++) {
 		cells[n++] = cpu_to_fdt32(device->irqs[i].guest);
 		if (chip->types)
-			cells[n++] = cpu_to_fdt32(irq_type(device->irqs[i].mode));
+			cells[n++] = cpu_to_fdt32(device_irq_types[device->irqs[i].mode]);
 	}
 	error = fdt_property_u32(fdt, "interrupt-parent", chip->phandle);
 	return error ? error : fdt_property(fdt, "interrupts", cells, (int)(n * sizeof(cells[0])));

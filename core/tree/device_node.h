@@ -33,4 +33,11 @@ struct device_chip {
 int device_node_write(void *fdt, const void *host, const struct vm_device *device,
                       const struct device_chip *chip, uint32_t clocks);
 
+/* The type of an interrupt in a device tree, for each enum vm_irq_mode. */
+extern const uint8_t device_irq_types[];
+
+/* Returns the path of a node of the host, or its name if the path is too long. A negative node is
+ * one that is not there. */
+const char *device_path(const void *host, int node, char *buffer, int size);
+
 #endif

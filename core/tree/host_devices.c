@@ -8,6 +8,7 @@
 #include "core/host/host_parents.h"
 #include "core/host/host_claims.h"
 #include "core/host/host_tree.h"
+#include "core/tree/device_node.h"
 #include "core/tree/vm_aia.h"
 #include "core/tree/vm_memory.h"
 
@@ -15,9 +16,6 @@
 #define PATH_BYTES    72U
 #define REGISTERS_MAX UINT64_C(0x40000000) /* of a device, in bytes */
 #define GUEST_SPACE   (UINT64_C(1) << 41)  /* what the G-stage (Sv39x4) can map */
-
-/* The second cell of an interrupt at an APLIC. */
-enum { EDGE_RISING = 1, EDGE_FALLING = 2, LEVEL_HIGH = 4, LEVEL_LOW = 8 };
 
 /* Devices that no VM may have, and the reason. */
 static const struct {
@@ -78,17 +76,6 @@ static bool is(const struct search *s, const char *compatible)
 static bool refuse(const struct search *s, const char *reason)
 {
 	return vm_refuse(s->b, VM_REFUSED_DEVICE, s->node, "host", reason);
-}
-
-/* Returns the path of a node of the host, or its name if the path is too long. */
-static const char *host_name(const void *host, int node, char *buffer, int size)
-{
-	const char *name;
-
-	if (fdt_get_path(host, node, buffer, size) == 0)
-		return buffer;
-	name = fdt_get_name(host, node, NULL);
-	return name ? name : "?";
 }
 
 static bool find_node(struct search *s)
@@ -309,27 +296,14 @@ static bool add_irq(struct search *s, const struct host_chip *chip, const struct
 	if (!irq->source || irq->source > 1023)
 		return vm_refuse_numbers(s->b, VM_REFUSED_INTERRUPT, s->node, "host",
 		                         "interrupt # is none", irq->source, 0);
-	if (chip->cells == 2) {
-		switch (irq->type) {
-		case EDGE_RISING:
-			d->irqs[i].mode = VM_IRQ_RISING;
-			break;
-		case EDGE_FALLING:
-			d->irqs[i].mode = VM_IRQ_FALLING;
-			break;
-		case LEVEL_HIGH:
-			d->irqs[i].mode = VM_IRQ_HIGH;
-			break;
-		case LEVEL_LOW:
-			d->irqs[i].mode = VM_IRQ_LOW;
-			break;
-		default:
-			return vm_refuse_numbers(s->b, VM_REFUSED_INTERRUPT, s->node, "host",
-			                         "interrupt # has type #, which is neither edge "
-			                         "nor level",
-			                         irq->source, irq->type);
-		}
+	for (uint32_t mode = VM_IRQ_RISING; chip->cells == 2 && mode <= VM_IRQ_LOW; mode++) {
+		if (device_irq_types[mode] == irq->type)
+			d->irqs[i].mode = (enum vm_irq_mode)mode;
 	}
+	if (chip->cells == 2 && d->irqs[i].mode == VM_IRQ_UNKNOWN)
+		return vm_refuse_numbers(s->b, VM_REFUSED_INTERRUPT, s->node, "host",
+		                         "interrupt # has type #, which is neither edge nor level",
+		                         irq->source, irq->type);
 	d->irqs[i].edge = d->irqs[i].mode == VM_IRQ_RISING || d->irqs[i].mode == VM_IRQ_FALLING;
 	d->n_irqs++;
 	return true;
@@ -419,7 +393,7 @@ static bool check_apart(const struct vm_blob *b, int node, const struct host_pla
 	uint64_t page;
 
 	if (shares_page(device, place, false, &page) || shares_page(device, place, true, &page)) {
-		const char *name = host_name(place->tree, other, buffer, sizeof(buffer));
+		const char *name = device_path(place->tree, other, buffer, sizeof(buffer));
 
 		if (host_tree_says(place->tree, other, "device_type", "memory"))
 			return vm_refuse_text(b, VM_REFUSED_REGISTERS, node, "host",
@@ -435,7 +409,7 @@ static bool check_apart(const struct vm_blob *b, int node, const struct host_pla
 			    b, VM_REFUSED_INTERRUPT, node, "host",
 			    "shares interrupt %u with %s, which is not this VM's",
 			    device->irqs[i].source,
-			    host_name(place->tree, other, buffer, sizeof(buffer)));
+			    device_path(place->tree, other, buffer, sizeof(buffer)));
 	}
 	return true;
 }

@@ -6,6 +6,7 @@
 
 #include "core/tree/vm_names.h"
 #include "core/tree/vm_stay.h"
+#include "core/tree/vm_turns.h"
 
 enum { HART_FRAME, HART_SLACK, HART_PROPS };
 static const char *const hart_props[HART_PROPS] = {"major-frame-us", "slack"};
@@ -35,20 +36,6 @@ static bool parse_hart(const struct vm_blob *b, int node, const struct vm_limits
 	for (uint32_t i = 0; i < tree->n_schedules; i++)
 		if (tree->schedules[i].hart == s->hart)
 			return vm_refuse(b, VM_REFUSED_DUPLICATE, node, "", "is there twice");
-	return true;
-}
-
-static bool parse_frame(const struct vm_blob *b, int node, const struct vm_prop *prop,
-                        struct vm_schedule *s)
-{
-	if (!vm_require(b, node, prop) || !vm_read_u32(b, node, prop, &s->frame_us))
-		return false;
-	if (s->frame_us < VM_FRAME_US_MIN)
-		return vm_refuse_numbers(b, VM_REFUSED_VALUE, node, prop->name,
-		                         "# is less than # us", s->frame_us, VM_FRAME_US_MIN);
-	if (s->frame_us > VM_FRAME_US_MAX)
-		return vm_refuse_numbers(b, VM_REFUSED_VALUE, node, prop->name,
-		                         "# is more than # us", s->frame_us, VM_FRAME_US_MAX);
 	return true;
 }
 
@@ -140,7 +127,9 @@ static bool parse_schedule(const struct vm_blob *b, int node, const struct vm_li
 
 	if (!parse_hart(b, node, limits, tree, s) ||
 	    !vm_read_props(b, node, hart_props, HART_PROPS, props) ||
-	    !parse_frame(b, node, &props[HART_FRAME], s) ||
+	    !vm_require(b, node, &props[HART_FRAME]) ||
+	    !vm_read_us(b, node, &props[HART_FRAME], VM_FRAME_US_MIN, VM_FRAME_US_MAX,
+	                &s->frame_us) ||
 	    !parse_slack(b, node, &props[HART_SLACK], tree, s))
 		return false;
 	fdt_for_each_subnode(child, b->blob, node)

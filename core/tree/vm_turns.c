@@ -14,19 +14,25 @@
 #define BUDGET_US_MIN    100U
 #define BUDGET_US_MAX    1000000U
 
+bool vm_read_us(const struct vm_blob *b, int node, const struct vm_prop *prop, uint32_t least,
+                uint32_t most, uint32_t *us)
+{
+	if (!prop->data)
+		return true;
+	if (!vm_read_u32(b, node, prop, us))
+		return false;
+	if (*us < least)
+		return vm_refuse_numbers(b, VM_REFUSED_VALUE, node, prop->name,
+		                         "# is less than # us", *us, least);
+	return *us <= most || vm_refuse_numbers(b, VM_REFUSED_VALUE, node, prop->name,
+	                                        "# is more than # us", *us, most);
+}
+
 bool vm_parse_turn(const struct vm_blob *b, int node, const struct vm_prop *turn,
                    struct vm_tree *tree)
 {
 	tree->turn_us = VM_TURN_US_DEFAULT;
-	if (turn->data && !vm_read_u32(b, node, turn, &tree->turn_us))
-		return false;
-	if (tree->turn_us < TURN_US_MIN)
-		return vm_refuse_numbers(b, VM_REFUSED_VALUE, node, turn->name,
-		                         "# is less than # us", tree->turn_us, TURN_US_MIN);
-	if (tree->turn_us > TURN_US_MAX)
-		return vm_refuse_numbers(b, VM_REFUSED_VALUE, node, turn->name,
-		                         "# is more than # us", tree->turn_us, TURN_US_MAX);
-	return true;
+	return vm_read_us(b, node, turn, TURN_US_MIN, TURN_US_MAX, &tree->turn_us);
 }
 
 bool vm_parse_turns(const struct vm_blob *b, int node, const struct vm_prop *props,

@@ -10,6 +10,11 @@
 enum { TURN_LOOK, TURN_SHARE, VM_TURN_PROPS };
 #define VM_TURN_PROP_NAMES "look", "share"
 
+/* Reads a number of microseconds, and refuses one outside these bounds. If the property is not
+ * given, *us is not changed. */
+bool vm_read_us(const struct vm_blob *b, int node, const struct vm_prop *prop, uint32_t least,
+                uint32_t most, uint32_t *us);
+
 /* Sets tree->turn_us. turn is the property turn-us of /vms. */
 bool vm_parse_turn(const struct vm_blob *b, int node, const struct vm_prop *turn,
                    struct vm_tree *tree);

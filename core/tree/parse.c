@@ -300,15 +300,14 @@ static bool check_table(struct parser *p, int node, const struct vm_tree *tree)
 /* The images are parsed first, wherever they are in the tree, because VMs refer to them. */
 static bool parse_root(struct parser *p, struct vm_tree *tree)
 {
+	enum { IMAGES, VMS, PMU, SHARED, SCHEDULES, ROOT_NODES };
+	static const char *const names[ROOT_NODES] = {"images", "vms", "pmu", "shared",
+	                                              "schedules"};
 	static const char *const root_props[] = {"compatible"};
 	struct vm_prop props[1];
 	int size = 0;
 	const char *compatible = fdt_getprop(p->b.blob, 0, "compatible", &size);
-	int images = -1;
-	int vms = -1;
-	int pmu = -1;
-	int shared = -1;
-	int schedules = -1;
+	int nodes[ROOT_NODES] = {-1, -1, -1, -1, -1};
 	int child;
 
 	/* Checked first: if the tree is something else, no other refusal makes sense. */
@@ -320,28 +319,26 @@ static bool parse_root(struct parser *p, struct vm_tree *tree)
 	fdt_for_each_subnode(child, p->b.blob, 0)
 	{
 		const char *name = fdt_get_name(p->b.blob, child, NULL);
-		int *which = strcmp(name, "images") == 0      ? &images
-		             : strcmp(name, "vms") == 0       ? &vms
-		             : strcmp(name, "pmu") == 0       ? &pmu
-		             : strcmp(name, "shared") == 0    ? &shared
-		             : strcmp(name, "schedules") == 0 ? &schedules
-		                                              : NULL;
+		uint32_t i = 0;
 
-		if (!which)
+		while (i < ROOT_NODES && strcmp(name, names[i]) != 0)
+			i++;
+		if (i == ROOT_NODES)
 			return vm_refuse(&p->b, VM_REFUSED_UNKNOWN_NODE, child, "",
 			                 "no node of this name belongs here");
-		if (*which >= 0)
+		if (nodes[i] >= 0)
 			return vm_refuse(&p->b, VM_REFUSED_DUPLICATE, child, "", "is there twice");
-		*which = child;
+		nodes[i] = child;
 	}
-	if (images < 0 || vms < 0)
+	if (nodes[IMAGES] < 0 || nodes[VMS] < 0)
 		return vm_refuse(&p->b, VM_REFUSED_MISSING_NODE, 0, "",
-		                 images < 0 ? "has no node /images" : "has no node /vms");
-	tree->has_selectors = pmu >= 0;
-	if (pmu >= 0 && !pmu_node_parse(&p->b, pmu, &tree->selectors))
+		                 nodes[IMAGES] < 0 ? "has no node /images" : "has no node /vms");
+	tree->has_selectors = nodes[PMU] >= 0;
+	if (nodes[PMU] >= 0 && !pmu_node_parse(&p->b, nodes[PMU], &tree->selectors))
 		return false;
-	return parse_images(p, images) && parse_vms(p, vms, tree) &&
-	       check_vms(p, vms, shared, schedules, tree) && (pmu < 0 || check_table(p, pmu, tree));
+	return parse_images(p, nodes[IMAGES]) && parse_vms(p, nodes[VMS], tree) &&
+	       check_vms(p, nodes[VMS], nodes[SHARED], nodes[SCHEDULES], tree) &&
+	       (nodes[PMU] < 0 || check_table(p, nodes[PMU], tree));
 }
 
 bool vm_config_parse_early(const void *blob, uint64_t blob_size, struct selectors *out,

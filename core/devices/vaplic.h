@@ -61,9 +61,6 @@ struct vaplic_change {
 	struct vaplic_message message; /* if extempore */
 };
 
-/* The first register after the configuration of the domain and of its sources. */
-#define VAPLIC_PENDING 0x1c00u
-
 /* Whether the write has effects outside the model; nearly all writes have none. */
 static inline bool vaplic_changes(const struct vaplic_change *change)
 {

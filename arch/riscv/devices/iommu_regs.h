@@ -23,7 +23,6 @@
 #define IOMMU_ICVEC        0x2f8UL
 
 #define CAP_MAJOR(caps)  ((caps) >> 4 & 0xf)
-#define CAP_MINOR(caps)  ((caps)&0xf)
 #define CAP_SV39X4       (1UL << 17)
 #define CAP_MSI_FLAT     (1UL << 22)
 #define CAP_ATS          (1UL << 25)

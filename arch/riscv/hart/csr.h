@@ -34,7 +34,6 @@
 #define CSR_VSCTRCTL      0x24e
 #define CSR_VSISELECT     0x250
 #define CSR_VSIREG        0x251
-#define CSR_VSTOPEI       0x25c
 #define CSR_VSATP         0x280
 #define CSR_HSTATUS       0x600
 #define CSR_HEDELEG       0x602
@@ -57,7 +56,6 @@
 #define CSR_TIME          0xc01
 #define CSR_INSTRET       0xc02
 #define CSR_HPMCOUNTER31  0xc1f
-#define CSR_VLENB         0xc22
 #define CSR_SCOUNTOVF     0xda0
 #define CSR_HGEIP         0xe12
 
@@ -67,7 +65,6 @@
 #define SSTATUS_VS   (3UL << 9)
 #define SSTATUS_FS   (3UL << 13)
 
-#define HSTATUS_GVA     (1UL << 6)
 #define HSTATUS_SPV     (1UL << 7)
 #define HSTATUS_SPVP    (1UL << 8)
 #define HSTATUS_VGEIN   (63UL << HSTATUS_VGEIN_SHIFT)

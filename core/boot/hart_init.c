@@ -57,7 +57,9 @@ const char *pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 		return pcpu->unfit_reason;
 	pcpu->slice_extra = platform.roam ? 0 : platform.timebase / TRAP_LOOP_CHECK_HZ;
 	pcpu->next_poll = ~0UL;
-	wake_times_init(&pcpu->wake);
+	wake_times_init(&pcpu->wake_times);
+	pcpu->wake = &pcpu->wake_times;
+	pcpu->present = ~0UL;
 	pcpu->vs_features.sstc = isa & BIT(ISA_SSTC);
 	pcpu->vs_features.vsiselect = vs_state_probe_vsiselect();
 	pcpu->vs_features.ctr = vs_state_probe_ctr();

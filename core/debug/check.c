@@ -18,7 +18,7 @@ static void check_run_states(const struct pcpu *pcpu)
 	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
 		const struct vcpu *vcpu = pcpu->vcpus[i];
 		const struct run_state *run = &vcpu->run;
-		bool ready = pcpu->ready & vcpu->bit;
+		bool ready = pcpu->willing & vcpu->bit;
 
 		if (vcpu_home(vcpu) != pcpu) {
 			CHECK(!ready);
@@ -34,6 +34,7 @@ static void check_run_states(const struct pcpu *pcpu)
 		CHECK(!(run->blocked & (BLOCK_WAIT | BLOCK_OUTPUT | BLOCK_OFF)) || run->turns ||
 		      run->blocked & BLOCK_MOVE || pcpu->has_schedule || !vcpu->stats.steal_since);
 	}
+	CHECK(pcpu->ready == (pcpu->willing & pcpu->present));
 	CHECK(!(pcpu->steal_at_load & ~pcpu->ready));
 }
 

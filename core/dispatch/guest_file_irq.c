@@ -13,6 +13,7 @@ void guest_file_handle_irq(void)
 
 	/* Otherwise the interrupt would never end. */
 	csr_clear(CSR_HGEIE, came);
+	pcpu->listened_files &= ~came;
 	for_each_bit (file, came) {
 		struct vcpu *vcpu = pcpu->vcpu_of_file[file];
 

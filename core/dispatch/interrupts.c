@@ -28,8 +28,6 @@ static void external_poll(void)
 		external_work(pcpu, at[EXTERNAL_CONSOLE] <= now);
 	if (at[EXTERNAL_HEART] <= now)
 		heart_poll();
-	if (at[EXTERNAL_WINDOW] <= now)
-		windows_poll();
 }
 
 /* Without Sstc: the guest's timer has expired. */
@@ -58,26 +56,38 @@ static void poll(struct vcpu *vcpu, uint64_t now)
 	vpmu_poll(&vcpu->pmu);
 }
 
+/* The time has come to wake this vcpu. */
+static inline void wake_time_came(struct vcpu *vcpu, uint64_t now)
+{
+	/* Of a vcpu that sleeps, the next time is set when it wakes or sleeps on. */
+	if (!run_state_sleeps(&vcpu->run))
+		vcpu_wake_at(vcpu, ~0UL);
+	if (vcpu->timer <= now) {
+		if (vcpu->home->has_schedule)
+			sched_steal_since_timer(vcpu);
+		timer_came(vcpu);
+	}
+	if (vcpu->has_deadlines)
+		deadline_came(vcpu, now);
+	if (vcpu->poll_at != ~0UL)
+		poll(vcpu, now);
+	/* The vcpu may sleep on, for instance if its pending LCOFI is masked. */
+	if (run_state_sleeps(&vcpu->run))
+		sched_wake_in_time(vcpu);
+}
+
 static void sched_timer(void)
 {
 	struct pcpu *pcpu = this_pcpu();
 	uint64_t now = csr_read(CSR_TIME);
+	uint32_t most = VM_STAY_WAKES;
 
+	/* Vcpus that leave at the end of their window are woken in the next one. */
+	if (pcpu->has_schedule && windows_poll(pcpu, now))
+		most = 0;
 	/* Other vcpus are woken in the next stay: the timer interrupts again at once. */
-	for (uint32_t n = 0; n < VM_STAY_WAKES && wake_times_earliest(&pcpu->wake) <= now; n++) {
-		struct vcpu *vcpu = pcpu->vcpus[wake_times_who(&pcpu->wake)];
-
-		wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
-		if (vcpu->timer <= now)
-			timer_came(vcpu);
-		if (vcpu->has_deadlines)
-			deadline_came(vcpu, now);
-		if (vcpu->poll_at != ~0UL)
-			poll(vcpu, now);
-		/* The vcpu may sleep on, for instance if its pending LCOFI is masked. */
-		if (run_state_sleeps(&vcpu->run))
-			sched_wake_in_time(vcpu);
-	}
+	for (uint32_t n = 0; n < most && wake_times_earliest(pcpu->wake) <= now; n++)
+		wake_time_came(pcpu->vcpus[wake_times_who(pcpu->wake)], now);
 	if (pcpu->current && pcpu->current->timer <= now)
 		timer_came(pcpu->current);
 	if (pcpu->next_poll <= now)

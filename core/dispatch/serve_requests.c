@@ -157,9 +157,13 @@ void vcpu_serve_notified(struct vcpu *vcpu)
 		pcpu_notify(home, vcpu->bit);
 		return;
 	}
-	/* It was notified before it left, or by an operator's request. */
+	/* It was notified before it left, or by an operator's request. The others wait for its next
+	 * window. */
 	if (!resident && vcpu_is_away(vcpu)) {
-		serve(vcpu, requests_take(&vcpu->requests, REQ_OBSERVE));
+		if (requests_take(&vcpu->requests, REQ_OBSERVE))
+			vcpu_serve_observers(vcpu);
+		if (requests_are_pending(&vcpu->requests, REQ_ALL))
+			pcpu_notify(home, vcpu->bit);
 		return;
 	}
 	serve(vcpu, requests_take(&vcpu->requests, resident ? REQ_ALL : REQ_AT_ONCE));

@@ -31,7 +31,24 @@ static void send_ipi(uint64_t hartid)
 	platform_lacks("the firmware sends no IPI to hart %lu: error %ld", hartid, error);
 }
 
-void pcpu_notify(struct pcpu *pcpu, uint64_t vcpus)
+/* Returns whether the vcpu is outside its windows. Its hart then looks at `parked` when it comes
+ * (docs/memory-order.md, "Mail"). */
+static bool park(struct pcpu *pcpu, uint64_t vcpu)
+{
+	if (pcpu_present(pcpu) & vcpu)
+		return false;
+	atomic_fetch_or(&pcpu->parked, vcpu);
+	atomic_thread_fence(memory_order_seq_cst);
+	return !(pcpu_present(pcpu) & vcpu);
+}
+
+void pcpu_notify(struct pcpu *pcpu, uint64_t vcpu)
+{
+	if (!pcpu->has_schedule || !park(pcpu, vcpu))
+		pcpu_interrupt(pcpu, vcpu);
+}
+
+void pcpu_interrupt(struct pcpu *pcpu, uint64_t vcpus)
 {
 	atomic_fetch_or(&pcpu->notified, vcpus);
 	if (pcpu == this_pcpu()) {

@@ -12,6 +12,7 @@
 #include "arch/riscv/hart/context.h"
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/fence.h"
+#include "arch/riscv/hart/spinlock.h"
 #include "arch/riscv/hart/vs_state.h"
 #include "core/hart/wake_times.h"
 #include "core/host/vm_config.h"
@@ -60,9 +61,20 @@ struct pcpu {
 	struct vs_features vs_features;
 	uint64_t last;        /* the bit of the vcpu that had the last time slice */
 	struct vcpu *current; /* the resident vcpu; NULL: none */
-	/* Masks of vcpus[], see core/sched/run_state.h. ready: those that get time slices.
-	 * steal_at_load: the steal time of those that are still ready begins with the next load. */
-	uint64_t ready, steal_at_load;
+	/* Masks of vcpus[], see core/sched/run_state.h. willing: those that get time slices in
+	 * their windows. ready: those of them that are present, so get them now. steal_at_load: the
+	 * steal time of those that are still ready begins with the next load. */
+	uint64_t ready, willing, steal_at_load;
+	/* The vcpus that are not outside their windows; all, if the hart has no schedule. Other
+	 * harts read it. */
+	uint64_t present;
+	uint64_t turned_at; /* host time of the last turn to other windows; 0: no schedule */
+	/* Protects the sources that are off outside windows of this hart, see core/io/wired.c. An
+	 * inner lock of any VM's devices. */
+	struct spinlock gate;
+	struct wake_times *wake; /* when to wake the present vcpus that are blocked, in host time */
+	/* Guest files that may interrupt HS when their vcpus are present; one bit for each. */
+	uint64_t listened_files;
 	uint64_t cycles_per_tick; /* counts of `cycle` per tick of host time */
 	uint64_t slice_end;       /* end of the current time slice; host time, or SLICE_OVER */
 	/* Extra length of a slice if no other vcpu is ready; host time. */
@@ -120,6 +132,9 @@ struct pcpu {
 	/* In vcpus[]: those with requests to be served here. Other harts set bits and then send an
 	 * IPI. */
 	atomic_ulong notified;
+	/* The same for vcpus outside their windows: this hart is not interrupted, and looks when
+	 * they are present again. */
+	atomic_ulong parked;
 	/* PCPU_*, set by this hart: PROBED when its own probes are done and it waits for those that
 	 * it makes together with the boot hart, ONLINE when all are done. */
 	atomic_uint boot_state;
@@ -130,7 +145,11 @@ struct pcpu {
 	/* For each VMID: the vcpu that ran last; a pointer to the pcpu itself if cached
 	 * translations must be fenced; NULL if no vcpu has run. */
 	const void *last_of_vmid[17];
-	struct wake_times wake; /* when to wake the blocked vcpus, in host time */
+	/* On a hart with a schedule, that of no vcpu; its others are elsewhere
+	 * (core/sched/windows.c).
+	 */
+	struct wake_times wake_times;
+	struct wake_times *window_wakes; /* see vcpu_wake_at(); NULL: no schedule */
 	struct hpm hpm;
 	struct vcpu *vcpu_of_file[IMSIC_GUEST_FILES + 1]; /* constant after boot */
 	struct vcpu *vcpus[MAX_HART_VCPUS]; /* all vcpus of the machine; constant after boot */
@@ -192,8 +211,15 @@ static inline struct pcpu *pcpu_at(uint32_t index)
  * for the operator's commands. */
 struct pcpu *pcpu_of_hart(uint64_t hartid);
 
-/* Makes a hart serve the requests of these vcpus soon. Any hart may call it. */
-void pcpu_notify(struct pcpu *pcpu, uint64_t vcpus);
+/* Makes a hart serve the requests of these vcpus soon. pcpu_notify(): of one vcpu, and outside its
+ * windows not before the next. Any hart may call them. */
+void pcpu_interrupt(struct pcpu *pcpu, uint64_t vcpus);
+void pcpu_notify(struct pcpu *pcpu, uint64_t vcpu);
+
+static inline uint64_t pcpu_present(const struct pcpu *pcpu)
+{
+	return __atomic_load_n(&pcpu->present, __ATOMIC_RELAXED);
+}
 
 /* Clears the IPI. All later reads of the hart are at least as new as the IPI. Does not return if
  * the machine has stopped (core/panic.h). Called on this hart. */

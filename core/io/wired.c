@@ -11,18 +11,22 @@
 #include "core/vcpu/vm.h"
 #include "vpmu/bits.h"
 
-/* vm, guest and source are constant after boot. The lock of vm->devices protects the others. */
+/* vm, guest and source are constant after boot. The lock of vm->devices protects the others; if the
+ * source follows the windows of a vcpu, its home's `gate` also protects `listens`, `held` and the
+ * registers that enable the source, which change at turns of that hart. */
 struct wire {
 	struct vm *vm;
 	uint32_t guest; /* source of the VM's PLIC */
 	struct irqchip_source source;
-	uint32_t place; /* its destination; it may be completed there at any time */
-	bool live;      /* in a life of the VM */
+	uint32_t place;              /* its destination; it may be completed there at any time */
+	bool live;                   /* in a life of the VM */
+	const struct vcpu *gated_by; /* the source is off outside its windows; NULL: no vcpu's */
 	bool listens;
 	bool held; /* claimed, and the guest has not completed it */
 };
 
 static struct wire wires[VM_MAX_ALL_IRQS];
+_Static_assert(VM_MAX_ALL_IRQS <= 64, "masks of wires");
 static uint32_t n_wires;
 static uint8_t wire_of_source[IRQCHIP_SOURCES + 1]; /* its index plus 1; 0 if there is none */
 
@@ -36,6 +40,36 @@ static void listen(struct wire *wire, bool on)
 {
 	irqchip_set_enabled(&platform.irqchip, &wire->source, on, wire->held);
 	wire->listens = on;
+}
+
+static void gate_lock(const struct wire *wire)
+{
+	if (wire->gated_by)
+		spin_lock(&wire->gated_by->home->gate);
+}
+
+static void gate_unlock(const struct wire *wire)
+{
+	if (wire->gated_by)
+		spin_unlock(&wire->gated_by->home->gate);
+}
+
+/* From now on the source follows the windows of this vcpu, or of none. */
+static void set_gated(struct wire *wire, const struct vcpu *by)
+{
+	uint64_t bit = BIT(wire - wires);
+
+	if (wire->gated_by == by)
+		return;
+	gate_lock(wire);
+	if (wire->gated_by)
+		windows_remove_wire(wire->gated_by, bit);
+	gate_unlock(wire);
+	wire->gated_by = by;
+	gate_lock(wire);
+	if (by)
+		windows_add_wire(by, bit);
+	gate_unlock(wire);
 }
 
 bool wired_add(struct vm *vm, uint32_t source, enum irqchip_mode mode, uint32_t guest)
@@ -135,6 +169,7 @@ void wired_end(struct vm *vm)
 			route(wire);
 			continue;
 		}
+		set_gated(wire, NULL);
 		listen(wire, false);
 		if (wire->held)
 			irqchip_complete(&platform.irqchip, &wire->source, wire->place, false);
@@ -168,19 +203,29 @@ static void follow(struct wire *wire)
 {
 	struct vm *vm = wire->vm;
 	int context = wire->live ? vplic_context(&vm->plic, wire->guest) : -1;
-	uint32_t place;
-	bool on = context >= 0;
+	const struct vcpu *vcpu = context < 0 ? NULL : vm->vcpus[context];
+	const struct pcpu *home = vcpu ? vcpu_home(vcpu) : NULL;
+	bool on;
 
-	if (on) {
-		/* Outside its vcpu's windows the source is off; the interrupt waits for the next
-		 * window. */
-		on = !vcpu_is_away(vm->vcpus[context]);
-		place = vcpu_home(vm->vcpus[context])->irq_place;
-		if (place != wire->place && place != IRQCHIP_NOWHERE)
-			aim(wire, place);
-	}
+	if (home && home->irq_place != wire->place && home->irq_place != IRQCHIP_NOWHERE)
+		aim(wire, home->irq_place);
+	set_gated(wire, home && home->has_schedule ? vcpu : NULL);
+	gate_lock(wire);
+	/* Outside its vcpu's windows the source is off; the interrupt waits for the next window. */
+	on = vcpu && !vcpu_is_away(vcpu);
 	if (wire->listens != on)
 		listen(wire, on);
+	gate_unlock(wire);
+}
+
+void wired_turn(uint64_t off, uint64_t on)
+{
+	uint32_t i;
+
+	for_each_bit (i, off)
+		listen(&wires[i], false);
+	for_each_bit (i, on)
+		listen(&wires[i], true);
 }
 
 void wired_update_routes(struct vm *vm)
@@ -197,8 +242,10 @@ void wired_complete(struct vm *vm, uint32_t guest)
 
 	if (!wire->held)
 		return;
+	gate_lock(wire);
 	wire->held = false;
 	irqchip_complete(&platform.irqchip, &wire->source, wire->place, wire->listens);
+	gate_unlock(wire);
 }
 
 /* The caller holds vm->devices. */
@@ -219,8 +266,10 @@ static void take(struct wire *wire)
 		 * completion, it interrupts again. Or the wire is low by now. */
 		if (wire->held || irqchip_is_low(&platform.irqchip, &wire->source))
 			return;
+		gate_lock(wire);
 		wire->held = true;
 		irqchip_hold(&platform.irqchip, &wire->source);
+		gate_unlock(wire);
 	}
 	vplic_request(&vm->plic, wire->guest);
 	vm_update_interrupts(vm);

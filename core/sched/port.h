@@ -29,6 +29,10 @@ bool vm_life_work(struct vm *vm);
  * holds vm->devices. */
 void wired_update_routes(struct vm *vm);
 
+/* Disables and enables sources of the host's controller at a turn of this hart to other windows.
+ * Masks of windows_add_wire(). The caller holds the hart's `gate`. */
+void wired_turn(uint64_t off, uint64_t on);
+
 /* From exit.c: enters the vcpu, which was loaded at host time `loaded`, at host time `at`. Returns
  * at that time if the vcpu is in a long call. */
 void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t loaded, uint64_t at);

@@ -8,7 +8,7 @@
 /* The vcpu is ready, also in pcpu->ready, and has a guest to run or requests to be served. */
 static void wants_turn(struct pcpu *pcpu, struct vcpu *vcpu)
 {
-	pcpu->ready |= vcpu->bit;
+	run_state_take(vcpu);
 	if (!pcpu->current)
 		pcpu->steal_at_load |= vcpu->bit;
 	else if (vcpu != pcpu->current)
@@ -25,13 +25,13 @@ void vcpu_unblock(struct vcpu *vcpu, uint8_t why)
 		vcpu->run.turns = 0;
 		wants_turn(vcpu->home, vcpu);
 	} else if (run_state_ready(&vcpu->run)) {
-		vcpu->home->ready |= vcpu->bit;
+		run_state_take(vcpu);
 	}
 }
 
 void vcpu_turn_for_requests(struct vcpu *vcpu)
 {
-	CHECK(vcpu->run.blocked && !(vcpu->run.blocked & BLOCK_HART));
+	CHECK(vcpu->run.blocked && !(vcpu->run.blocked & BLOCK_MOVE));
 	vcpu->run.turns |= TURN_REQUESTS;
 	wants_turn(vcpu->home, vcpu);
 }
@@ -41,7 +41,7 @@ void sched_start_life_work(struct vcpu *vcpu)
 	CHECK(vcpu->home == this_pcpu() && vcpu->run.blocked == BLOCK_OFF);
 	/* Requests are served in these turns as well. */
 	vcpu->run.turns = TURN_WORK;
-	vcpu->home->ready |= vcpu->bit;
+	run_state_take(vcpu);
 	vcpu_steal_drop(vcpu);
 	pcpu_resched(vcpu->home);
 }
@@ -60,8 +60,8 @@ void sched_off(struct vcpu *vcpu)
 	if (vcpu->budget.throttled_since && !(run->blocked & BLOCK_IDLE))
 		vcpu_throttled_end(vcpu, csr_read(CSR_TIME));
 	vcpu->budget.throttled_since = 0;
-	wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
-	run->blocked = (run->blocked & BLOCK_HART) | BLOCK_OFF;
+	vcpu_wake_at(vcpu, ~0UL);
+	run->blocked = (run->blocked & BLOCK_MOVE) | BLOCK_OFF;
 	vcpu_turn_over(vcpu, TURN_REQUESTS);
 	pcpu_resched(pcpu);
 }
@@ -103,15 +103,33 @@ void sched_has_output(struct vcpu *vcpu)
 	vcpu_set_wake(vcpu);
 }
 
-void sched_wake(struct vcpu *vcpu)
+/* Its wake time is that of a vcpu that is not blocked. */
+static inline void wake(struct vcpu *vcpu)
 {
-	CHECK(vcpu->home == this_pcpu() && run_state_sleeps(&vcpu->run));
-	wake_times_set(&vcpu->home->wake, vcpu->index, vcpu_deadline(vcpu));
 	if (vcpu->guest_file)
 		guest_file_disable_irq(vcpu);
 	if (atomic_load_explicit(&vcpu->hsm_state, memory_order_relaxed) == SBI_HSM_STATE_SUSPENDED)
 		atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STARTED);
 	end_idle(vcpu, BLOCK_WAIT);
+}
+
+/* Not inlined, because sched_wake() would save registers. */
+static __attribute__((noinline)) void wake_in_windows(struct vcpu *vcpu)
+{
+	sched_steal_since_timer(vcpu);
+	vcpu_wake_in_windows(vcpu, vcpu_deadline(vcpu));
+	wake(vcpu);
+}
+
+void sched_wake(struct vcpu *vcpu)
+{
+	CHECK(vcpu->home == this_pcpu() && run_state_sleeps(&vcpu->run));
+	if (vcpu->home->has_schedule) {
+		wake_in_windows(vcpu);
+		return;
+	}
+	wake_times_set(vcpu->home->wake, vcpu->index, vcpu_deadline(vcpu));
+	wake(vcpu);
 }
 
 void sched_wake_if_interrupted(struct vcpu *vcpu)

@@ -14,9 +14,8 @@
  *
  * OUTPUT is like WAIT, but only REQ_OUTPUT ends it. No time runs for a vcpu that is blocked by WAIT
  * or OUTPUT, even if its budget is spent, and the end of either ends BUDGET, too. Beside these,
- * whatever else blocks it: AWAY from the end of a window to the beginning of the next, and MOVE
- * from vcpu_hand_over() to vcpu_arrive(). The other reasons stay meanwhile, so afterwards the vcpu
- * is in the same state as before.
+ * whatever else blocks it: MOVE from vcpu_hand_over() to vcpu_arrive(). The other reasons stay
+ * meanwhile, so afterwards the vcpu is in the same state as before.
  *
  *     blocked by  ready  wake time             requests.enabled        time
  *     nothing     yes    deadlines             AT_ONCE; resident: ALL  steal; resident: CPU
@@ -25,12 +24,15 @@
  *     OUTPUT      no     never                 AT_ONCE START STOP      none
  *     OFF         no     never                 AT_ONCE START STOP      none
  *     BUDGET      no     the end of its period AT_ONCE START STOP      throttled
- *     AWAY        no     never                 OBSERVE                 steal or throttled go on
  *     MOVE        no     never                 AT_ONCE                 steal goes on
  *
  * With a turn, a vcpu that is blocked by WAIT, OUTPUT, OFF or BUDGET is ready as well. For
  * TURN_REQUESTS steal time runs, which is dropped if the vcpu is still blocked after its turn. For
  * TURN_WORK no time runs, and requests.enabled is AT_ONCE.
+ *
+ * A vcpu outside its windows is *away*. That changes nothing of this: it is not in pcpu->present,
+ * and so gets no turns, is not woken, and its times go on. A turn to a window changes masks of the
+ * hart, whatever the number of vcpus (core/sched/windows.c).
  *
  * All functions are called on the vcpu's home hart.
  */
@@ -42,13 +44,26 @@
 
 /* --- reasons ------------------------------------------------------------------------------- */
 
-/* Makes the hart's masks follow the reasons of a vcpu that may not be ready any more. */
+/* Makes the hart's masks follow the reasons of a vcpu that is ready in its windows, or may not be
+ * any more. */
+static inline void run_state_take(const struct vcpu *vcpu)
+{
+	struct pcpu *pcpu = vcpu->home;
+	uint64_t bit = vcpu->bit;
+
+	pcpu->willing |= bit;
+	pcpu->ready |= bit & pcpu->present;
+}
 static inline void run_state_put(struct vcpu *vcpu)
 {
+	struct pcpu *pcpu = vcpu->home;
+	uint64_t others = ~vcpu->bit;
+
 	if (run_state_ready(&vcpu->run))
 		return;
-	vcpu->home->ready &= ~vcpu->bit;
-	vcpu->home->steal_at_load &= ~vcpu->bit;
+	pcpu->willing &= others;
+	pcpu->ready &= others;
+	pcpu->steal_at_load &= others;
 }
 
 /* Adds reasons that block the vcpu (BLOCK_*). The times that run do not change. */
@@ -61,15 +76,6 @@ static inline void vcpu_block(struct vcpu *vcpu, uint8_t why)
 /* Takes reasons away. If none is left, the vcpu is ready, and has steal time if it is not
  * resident. */
 void vcpu_unblock(struct vcpu *vcpu, uint8_t why);
-
-/* The end of BLOCK_AWAY. Steal time has run since its beginning, if nothing else blocks the
- * vcpu. */
-static inline void vcpu_unblock_away(struct vcpu *vcpu)
-{
-	vcpu->run.blocked &= (uint8_t)~BLOCK_AWAY;
-	if (run_state_ready(&vcpu->run))
-		vcpu->home->ready |= vcpu->bit;
-}
 
 /* Gives a blocked vcpu a turn to have its requests served. sched_start_life_work() gives one for
  * work. */
@@ -150,16 +156,19 @@ static inline void vcpu_throttled_end(struct vcpu *vcpu, uint64_t at)
 }
 
 /* The vcpu is ready again at the end of its period: throttled time ends when its steal time begins,
- * or, on an idle hart, at the load. */
-static inline void vcpu_throttled_released(struct vcpu *vcpu)
+ * or, on an idle hart, at the load. If the period ended outside its windows, at `ended`, steal time
+ * has run since then. */
+static inline void vcpu_throttled_released(struct vcpu *vcpu, uint64_t ended)
 {
+	if (ended <= vcpu->home->turned_at)
+		vcpu_steal_from(vcpu, ended);
 	vcpu_unblock(vcpu, BLOCK_BUDGET);
 	if (vcpu->stats.steal_since)
 		vcpu_throttled_end(vcpu, vcpu->stats.steal_since);
 }
 
-/* Its window begins: its budget is checked again at its turn. If its period has ended meanwhile,
- * the time since then is steal time. */
+/* Its window begins, not before the end of its period: its budget is checked again at its turn, and
+ * the time since that end is steal time. */
 static inline void vcpu_throttled_to_steal(struct vcpu *vcpu)
 {
 	vcpu_steal_from(vcpu, vcpu->budget.throttled_since);

@@ -261,7 +261,8 @@ static __attribute__((noinline)) struct vcpu *next_window(struct pcpu *pcpu, str
 	trap_loop_check(vcpu);
 	put(pcpu, vcpu, now);
 	windows_switch(pcpu, now);
-	if (left_pending(pcpu)) {
+	/* Requests, and timers that expired outside the windows that begin. */
+	if (left_pending(pcpu) || wake_times_earliest(pcpu->wake) <= now) {
 		sched_set_timer(pcpu, NULL);
 		(void)sched_next_stay(pcpu);
 		now = csr_read(CSR_TIME);

@@ -40,6 +40,10 @@ void sched_yield(void);
 /* Wakes a vcpu that is blocked in WFI; it is not away, see core/sched/windows.h. */
 void sched_wake(struct vcpu *vcpu);
 
+/* Its hart has a schedule. If the vcpu sleeps and its timer expired outside its windows, steal time
+ * has run since then. */
+void sched_steal_since_timer(struct vcpu *vcpu);
+
 /* Wakes a blocked vcpu if it has an interrupt. The vcpu is not resident. */
 void sched_wake_if_interrupted(struct vcpu *vcpu);
 

@@ -57,7 +57,7 @@ void sched_do_life_work(struct pcpu *pcpu, struct vcpu *vcpu)
 		pcpu_account_to(pcpu, vcpu, EXIT_LOADING);
 		if (!vm_life_work(vcpu->vm)) {
 			vcpu_turn_over(vcpu, TURN_WORK);
-			wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
+			vcpu_wake_at(vcpu, ~0UL);
 			sched_enable_requests(vcpu);
 		}
 		while (serve_between(pcpu, vcpu) && ++looks < LOOKS)

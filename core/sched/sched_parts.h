@@ -22,7 +22,7 @@ static inline void sched_set_host_timer(const struct pcpu *pcpu, uint64_t deadli
 /* Sets the timer to the next event on this hart. `resident` is pcpu->current. */
 static inline void sched_set_timer(struct pcpu *pcpu, const struct vcpu *resident)
 {
-	uint64_t deadline = wake_times_earliest(&pcpu->wake);
+	uint64_t deadline = wake_times_earliest(pcpu->wake);
 	uint64_t others = resident ? pcpu->ready & ~resident->bit : pcpu->ready;
 	uint64_t turn_end = pcpu->slice_end;
 

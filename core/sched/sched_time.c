@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The times at which blocked vcpus are woken. */
 #include "arch/riscv/hart/csr.h"
+#include "core/sched/run_state.h"
 #include "core/sched/sched_parts.h"
 #include "core/vcpu/guest_file.h"
+#include "core/vcpu/vm.h"
+#include "core/watch/port.h"
 
 /* Returns the host time at which a blocked vcpu must be checked. */
 static uint64_t next_wake(const struct vcpu *vcpu)
@@ -13,13 +16,25 @@ static uint64_t next_wake(const struct vcpu *vcpu)
 	return timer < other ? timer : other;
 }
 
+/* When other interrupts came is unknown. */
+void sched_steal_since_timer(struct vcpu *vcpu)
+{
+	uint64_t turned_at = vcpu->home->turned_at;
+	uint64_t timer =
+	    vcpu->home->vs_features.sstc ? vcpu->vs.vstimecmp - vcpu->vm->htimedelta : vcpu->timer;
+
+	if (run_state_sleeps(&vcpu->run) && vcpu->vs.vsie & BIT(IRQ_STI) &&
+	    vcpu_timer_deadline(vcpu) <= turned_at && timer <= turned_at)
+		vcpu_steal_from(vcpu, timer);
+}
+
 void sched_wake_in_time(struct vcpu *vcpu)
 {
 	if (vcpu_has_interrupt(vcpu)) {
 		sched_wake(vcpu);
 		return;
 	}
-	wake_times_set(&vcpu->home->wake, vcpu->index, next_wake(vcpu));
+	vcpu_wake_at(vcpu, next_wake(vcpu));
 	if (vcpu->guest_file && vcpu->vs.vsie & BIT(IRQ_SEI))
 		guest_file_enable_irq(vcpu);
 }

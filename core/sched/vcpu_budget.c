@@ -137,10 +137,12 @@ void vcpu_budget_poll(struct vcpu *vcpu, uint64_t now)
 	if (vcpu_is_current(vcpu)) {
 		renew_resident(vcpu, now);
 	} else if (vcpu->budget.throttled_since) {
+		uint64_t ended = b->period_end;
+
 		renew(vcpu, now);
 		/* Its requests are served in its time slice, and need not interrupt the hart. */
 		requests_disable(&vcpu->requests);
-		vcpu_throttled_released(vcpu);
+		vcpu_throttled_released(vcpu, ended);
 	}
 }
 

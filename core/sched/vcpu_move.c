@@ -76,7 +76,7 @@ bool vcpu_hand_over(struct vcpu *vcpu)
 	vcpu_block(vcpu, BLOCK_MOVE);
 	/* vcpu_arrive() looks for requests anew. */
 	vcpu_turn_over(vcpu, TURN_REQUESTS);
-	wake_times_set(&from->wake, vcpu->index, ~0UL);
+	vcpu_wake_at(vcpu, ~0UL);
 	pcpu_add_vcpus(from, -1);
 	vcpu_observers_leave(vcpu);
 	vcpu->moves++;
@@ -113,7 +113,7 @@ static void join(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	pcpu_add_vcpus(pcpu, 1);
 	vcpu_observers_arrive(vcpu);
-	wake_times_set(&pcpu->wake, vcpu->index, vcpu_deadline(vcpu));
+	vcpu_wake_at(vcpu, vcpu_deadline(vcpu));
 	vcpu_unblock(vcpu, BLOCK_MOVE);
 	if (run_state_sleeps(&vcpu->run))
 		sched_wake_in_time(vcpu);

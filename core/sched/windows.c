@@ -9,7 +9,6 @@
 #include "core/log.h"
 #include "core/sched/run_state.h"
 #include "core/sched/sched_parts.h"
-#include "core/vcpu/guest_file.h"
 #include "core/vcpu/hart_flags.h"
 #include "core/vcpu/vm.h"
 #include "vpmu/bits.h"
@@ -24,14 +23,27 @@ enum phase { SLACK, GUARD, OPEN };
  * than a few instructions, no window could begin at its very tick. */
 #define SOON_HZ 10000000U
 
-/* Masks are of vcpus[]. The first group is constant after boot, the second private to the hart.
- * Other harts read only `present`, under the lock of a VM's devices. */
+/* The vcpus of one window or more, or of the slack. Constant after boot, but for the times, and for
+ * `wires`, which pcpu->gate protects. */
+struct window_set {
+	uint64_t vcpus;          /* mask of vcpus[] */
+	uint64_t files;          /* their guest interrupt files */
+	struct wake_times *wake; /* their wake times; of the empty set: pcpu->wake_times */
+	uint64_t wires;          /* the sources that are on in these windows, see wired_turn() */
+};
+
+#define SLACK_SET VM_MAX_HART_WINDOWS
+#define EMPTY_SET (VM_MAX_HART_WINDOWS + 1)
+#define SETS      (VM_MAX_HART_WINDOWS + 2)
+
+/* The first group is constant after boot, the second private to the hart. */
 struct windows {
 	const struct vm_schedule *schedule;
 	uint64_t frame; /* ticks, plus `frame_part` millionths of a tick */
 	uint64_t frame_part;
-	uint64_t slack_vcpus; /* the vcpus that run in the slack */
-	uint64_t window_vcpus[VM_MAX_HART_WINDOWS];
+	/* Of each window; SLACK_SET: the vcpus that run in the slack. Equal sets share wake times.
+	 */
+	struct window_set sets[SETS];
 
 	enum phase phase;
 	bool first_load_due; /* a window begins, has a ready vcpu, and none has been loaded yet */
@@ -44,8 +56,8 @@ struct windows {
 	uint64_t phase_end;     /* host time of the end of the phase */
 	uint64_t open_at;       /* OPEN: host time of the beginning of the window */
 	uint64_t allowed_delay; /* OPEN: delay in ticks up to which its first guest is not late */
-	uint64_t next_present;  /* the vcpus that are not away after windows_switch() */
-	uint64_t present;       /* the vcpus that are not away */
+	uint32_t next_set;      /* the vcpus that are not away after windows_switch() */
+	uint32_t set;           /* those that are not away */
 	/* For each window, the value of pcpu->last when it ended; one more entry is for the slack.
 	 * A window may be shorter than a time slice, so each one continues its own round robin. */
 	uint64_t last[VM_MAX_HART_WINDOWS + 1];
@@ -56,18 +68,56 @@ static struct windows *windows_of(const struct pcpu *pcpu)
 	return pcpu->windows;
 }
 
-/* Called once per windows_switch(), so that other harts see none of the phases that it skips. */
-static void set_present(struct windows *w, uint64_t here)
-{
-	__atomic_store_n(&w->present, here, __ATOMIC_RELAXED);
-}
-
 static uint64_t ticks(uint64_t us)
 {
 	return us * platform.timebase / MILLION;
 }
 
-static void make(struct windows *w, struct pcpu *pcpu, const struct vm_schedule *schedule)
+static void add(struct window_set *set, const struct vcpu *vcpu)
+{
+	set->vcpus |= vcpu->bit;
+	if (vcpu->guest_file)
+		set->files |= BIT(vcpu->guest_file);
+}
+
+/* Returns the first set with the vcpus of this one. */
+static uint32_t first_like(const struct windows *w, uint32_t set)
+{
+	uint32_t i = 0;
+
+	while (w->sets[i].vcpus != w->sets[set].vcpus)
+		i++;
+	return i;
+}
+
+/* Gives wake times to sets: as many as there are different ones. */
+static void make_wakes(struct windows *w, struct pcpu *pcpu, void *(*alloc)(size_t size))
+{
+	uint32_t v, n = 0;
+
+	for (uint32_t i = 0; i < SETS; i++)
+		n += w->sets[i].vcpus && first_like(w, i) == i;
+	pcpu->window_wakes = alloc(n * sizeof(*pcpu->window_wakes));
+	n = 0;
+	for (uint32_t i = 0; i < SETS; i++) {
+		struct window_set *set = &w->sets[i];
+
+		set->wake = &pcpu->wake_times;
+		if (!set->vcpus)
+			continue;
+		set->wake = w->sets[first_like(w, i)].wake;
+		if (first_like(w, i) != i)
+			continue;
+		set->wake = &pcpu->window_wakes[n];
+		wake_times_init(set->wake);
+		for_each_bit (v, set->vcpus)
+			pcpu->vcpus[v]->wake_sets |= 1U << n;
+		n++;
+	}
+}
+
+static void make(struct windows *w, struct pcpu *pcpu, const struct vm_schedule *schedule,
+                 void *(*alloc)(size_t size))
 {
 	uint32_t v;
 
@@ -75,20 +125,19 @@ static void make(struct windows *w, struct pcpu *pcpu, const struct vm_schedule 
 	w->frame = ticks(schedule->frame_us);
 	w->frame_part = (uint64_t)schedule->frame_us * platform.timebase % MILLION;
 	for (uint32_t i = 0; i < n_vms; i++) {
-		for_each_bit (v, vm_vcpus_on(vms[i].config, schedule->hart)) {
-			struct vcpu *vcpu = vms[i].vcpus[v];
-
-			vcpu_block(vcpu, BLOCK_AWAY);
-			if (schedule->slack >> i & 1)
-				w->slack_vcpus |= vcpu->bit;
-			atomic_store(&vcpu->requests.enabled, REQ_OBSERVE);
-		}
+		if (!(schedule->slack >> i & 1))
+			continue;
+		for_each_bit (v, vm_vcpus_on(vms[i].config, schedule->hart))
+			add(&w->sets[SLACK_SET], vms[i].vcpus[v]);
 	}
 	for (uint32_t i = 0; i < schedule->n_windows; i++)
 		for_each_bit (v, schedule->windows[i].vcpus)
-			w->window_vcpus[i] |= vms[schedule->windows[i].vm].vcpus[v]->bit;
+			add(&w->sets[i], vms[schedule->windows[i].vm].vcpus[v]);
+	make_wakes(w, pcpu, alloc);
 	w->phase_end = ~0UL;
+	w->set = w->next_set = EMPTY_SET;
 	pcpu->has_schedule = true;
+	pcpu->present = pcpu->ready = 0;
 	/* No vcpu is alone here: windows of others are like time slices of others. */
 	pcpu_add_vcpus(pcpu, 1);
 }
@@ -106,7 +155,7 @@ void windows_make(const struct vm_tree *tree, void *(*alloc)(size_t size))
 		struct pcpu *pcpu = pcpu_at(tree->schedules[i].hart);
 
 		pcpu->windows = alloc(sizeof(*pcpu->windows));
-		make(windows_of(pcpu), pcpu, &tree->schedules[i]);
+		make(windows_of(pcpu), pcpu, &tree->schedules[i], alloc);
 		report(&tree->schedules[i]);
 	}
 }
@@ -132,7 +181,7 @@ void windows_start(uint64_t now)
 		windows_of(pcpu)->frame_at = now - windows_of(pcpu)->frame;
 		windows_of(pcpu)->phase_end = now;
 		external_poll_init(pcpu, EXTERNAL_WINDOW, now);
-		pcpu_notify(pcpu, 0);
+		pcpu_interrupt(pcpu, 0);
 	}
 }
 
@@ -148,7 +197,7 @@ static void count_missed(const struct pcpu *pcpu, const struct windows *w, uint3
 {
 	uint32_t i;
 
-	for_each_bit (i, w->window_vcpus[window]) {
+	for_each_bit (i, w->sets[window].vcpus) {
 		const struct run_state *run = &pcpu->vcpus[i]->run;
 
 		if (run->turns || run->blocked & BLOCK_IDLE ||
@@ -170,7 +219,7 @@ static void open_window(struct windows *w)
 	const struct vm_hart_window *window = &w->schedule->windows[w->next];
 
 	w->phase = OPEN;
-	w->next_present = w->window_vcpus[w->next];
+	w->next_set = w->next;
 	w->open_at = before(w, 0);
 	w->phase_end = w->open_at + ticks(window->length_us);
 	w->allowed_delay = window->guard_us ? (platform.timebase - 1) / SOON_HZ
@@ -184,7 +233,7 @@ static void next_phase(struct windows *w)
 
 	if (w->phase == SLACK && guard > least) {
 		w->phase = GUARD;
-		w->next_present = 0;
+		w->next_set = EMPTY_SET;
 		w->phase_end = before(w, least);
 		return;
 	}
@@ -197,7 +246,7 @@ static void next_phase(struct windows *w)
 		pass_frames(w, 1);
 	}
 	w->phase = SLACK;
-	w->next_present = w->slack_vcpus;
+	w->next_set = SLACK_SET;
 	w->phase_end = before(w, w->schedule->windows[w->next].guard_us);
 }
 
@@ -218,74 +267,57 @@ static void advance(const struct pcpu *pcpu, struct windows *w, uint64_t now)
 	}
 }
 
-static void end_window(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
+/*
+ * Makes these vcpus present, and no others. Those that leave are ready or not, and asleep or not,
+ * as before: when their next window begins, their timers and requests are looked at. Their steal
+ * time goes on; only that of vcpus that became ready since a vcpu was resident has to begin.
+ */
+static void turn(struct pcpu *pcpu, struct windows *w, uint64_t now)
 {
-	vcpu->away_since = now;
-	if (!vcpu->run.blocked)
-		vcpu_steal_begin(vcpu, now);
-	if (vcpu->guest_file && vcpu->run.blocked & BLOCK_WAIT)
-		guest_file_disable_irq(vcpu);
-	vcpu_block(vcpu, BLOCK_AWAY);
-	wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
-	atomic_store_explicit(&vcpu->requests.enabled, REQ_OBSERVE, memory_order_release);
-}
-
-/* The vcpu is still in WFI. If its timer has expired since its last window, its steal time begins
- * at the expiry, but not before it was away. When other interrupts came is unknown. */
-static void resume_wait(struct vcpu *vcpu, uint64_t now)
-{
-	uint64_t timer =
-	    vcpu->home->vs_features.sstc ? vcpu->vs.vstimecmp - vcpu->vm->htimedelta : vcpu->timer;
-
-	if (vcpu->vs.vsie & BIT(IRQ_STI) && vcpu_timer_deadline(vcpu) <= now && timer <= now)
-		vcpu_steal_from(vcpu, timer > vcpu->away_since ? timer : vcpu->away_since);
-	sched_wake_in_time(vcpu);
-}
-
-static void begin_window(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
-{
-	vcpu_unblock_away(vcpu);
-	if (vcpu->run.blocked == BLOCK_BUDGET && !vcpu->run.turns)
-		vcpu_throttled_to_steal(vcpu);
-	/* A vcpu in WFI may be ready as well, only to have a request served. */
-	if (vcpu->run.blocked & BLOCK_WAIT)
-		resume_wait(vcpu, now);
-	else if (pcpu->ready & vcpu->bit)
-		wake_times_set(&pcpu->wake, vcpu->index, vcpu_deadline(vcpu));
-	if (requests_enable(&vcpu->requests, REQ_AT_ONCE))
-		pcpu_notify(pcpu, vcpu->bit);
-	if (!(pcpu->ready & vcpu->bit))
-		sched_enable_requests(vcpu);
-}
-
-/* Enables these VMs' sources at the host's controller if their vcpus are in a window, and disables
- * the others. */
-static void follow_wires(uint64_t changed)
-{
+	const struct window_set *set = &w->sets[w->next_set];
+	uint64_t came, were_on;
 	uint32_t i;
 
-	for_each_bit (i, changed) {
-		struct vm *vm = &vms[i];
-
-		spin_lock(&vm->devices);
-		wired_update_routes(vm);
-		spin_unlock(&vm->devices);
+	for_each_bit (i, pcpu->steal_at_load & ~set->vcpus) {
+		if (!pcpu->vcpus[i]->run.blocked)
+			vcpu_steal_begin(pcpu->vcpus[i], now);
+	}
+	pcpu->steal_at_load &= set->vcpus;
+	spin_lock(&pcpu->gate);
+	__atomic_store_n(&pcpu->present, set->vcpus, __ATOMIC_RELAXED);
+	were_on = w->sets[w->set].wires;
+	wired_turn(were_on & ~set->wires, set->wires & ~were_on);
+	spin_unlock(&pcpu->gate);
+	w->set = w->next_set;
+	pcpu->ready = pcpu->willing & set->vcpus;
+	pcpu->wake = set->wake;
+	pcpu->turned_at = now;
+	if (pcpu->files_taken)
+		csr_write(CSR_HGEIE, pcpu->listened_files & set->files);
+	/* docs/memory-order.md, "Mail" */
+	atomic_thread_fence(memory_order_seq_cst);
+	came = atomic_load_explicit(&pcpu->parked, memory_order_relaxed) & set->vcpus;
+	if (came) {
+		atomic_fetch_and(&pcpu->parked, ~came);
+		pcpu_interrupt(pcpu, came);
 	}
 }
 
-/* Returns the VMs that have wires and one of these vcpus. */
-static uint64_t wired_vms(const struct pcpu *pcpu, uint64_t vcpus)
+/* The window's vcpu is loaded in the guard: vcpus whose budget is renewed when the window begins
+ * are made ready now. */
+static void release_budgets(const struct pcpu *pcpu, uint64_t vcpus, uint64_t at)
 {
-	uint64_t found = 0;
 	uint32_t i;
 
 	for_each_bit (i, vcpus) {
-		const struct vm *vm = pcpu->vcpus[i]->vm;
+		struct vcpu *vcpu = pcpu->vcpus[i];
 
-		if (vm->wired)
-			found |= BIT(vm - vms);
+		if (!vcpu->run.has_budget)
+			return; /* all are of one VM */
+		if (vcpu->run.blocked == BLOCK_BUDGET && !vcpu->run.turns &&
+		    vcpu->budget.period_end <= at)
+			vcpu_throttled_to_steal(vcpu);
 	}
-	return found;
 }
 
 static uint64_t *last(struct windows *w)
@@ -321,24 +353,20 @@ static bool has_guest_to_run(const struct pcpu *pcpu)
 void windows_switch(struct pcpu *pcpu, uint64_t now)
 {
 	struct windows *w = windows_of(pcpu);
-	uint64_t were = w->present;
-	uint32_t i;
 
 	CHECK(!pcpu->current);
 	if (w->flags_vcpu)
 		note_late(w, w->flags_vcpu, now);
 	*last(w) = pcpu->last;
 	advance(pcpu, w, now);
-	set_present(w, w->next_present);
 	pcpu->last = *last(w);
-	for_each_bit (i, were & ~w->present)
-		end_window(pcpu, pcpu->vcpus[i], now);
-	for_each_bit (i, w->present & ~were)
-		begin_window(pcpu, pcpu->vcpus[i], now);
-	follow_wires(wired_vms(pcpu, were ^ w->present));
+	turn(pcpu, w, now);
+	if (w->phase == OPEN)
+		release_budgets(pcpu, pcpu->present, w->open_at);
 	external_poll_at(EXTERNAL_WINDOW, w->phase_end);
 	/* If a vcpu sleeps, or its VM is being loaded, it may begin later without being late. */
-	w->first_load_due = w->phase == OPEN && has_guest_to_run(pcpu);
+	w->first_load_due =
+	    w->phase == OPEN && (has_guest_to_run(pcpu) || wake_times_earliest(pcpu->wake) <= now);
 }
 
 void windows_idle(const struct pcpu *pcpu)
@@ -367,13 +395,14 @@ bool windows_switch_due(const struct pcpu *pcpu, uint64_t now)
 	return now >= windows_of(pcpu)->phase_end;
 }
 
-__attribute__((noinline)) void windows_poll(void)
+bool windows_poll(struct pcpu *pcpu, uint64_t now)
 {
-	struct pcpu *pcpu = this_pcpu();
-	uint64_t now = csr_read(CSR_TIME);
-
-	if (!pcpu->current && windows_switch_due(pcpu, now))
-		windows_switch(pcpu, now);
+	if (!windows_switch_due(pcpu, now))
+		return false;
+	if (pcpu->current)
+		return true;
+	windows_switch(pcpu, now);
+	return false;
 }
 
 uint64_t windows_start_time(const struct pcpu *pcpu, uint64_t now)
@@ -396,10 +425,23 @@ void windows_vcpu_loaded(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 		windows_vcpu_began(vcpu, csr_read(CSR_TIME));
 }
 
+void windows_add_wire(const struct vcpu *vcpu, uint64_t wire)
+{
+	struct windows *w = windows_of(vcpu->home);
+
+	for (uint32_t i = 0; i < SETS; i++)
+		w->sets[i].wires |= w->sets[i].vcpus & vcpu->bit ? wire : 0;
+}
+
+void windows_remove_wire(const struct vcpu *vcpu, uint64_t wire)
+{
+	struct windows *w = windows_of(vcpu->home);
+
+	for (uint32_t i = 0; i < SETS; i++)
+		w->sets[i].wires &= ~wire;
+}
+
 bool vcpu_is_away(const struct vcpu *vcpu)
 {
-	const struct pcpu *home = vcpu_home(vcpu);
-
-	return home->has_schedule &&
-	       !(__atomic_load_n(&windows_of(home)->present, __ATOMIC_RELAXED) & vcpu->bit);
+	return !(pcpu_present(vcpu_home(vcpu)) & vcpu->bit);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Harts with a schedule (docs/schedules.md). Outside its windows a vcpu is *away*: blocked
- * (BLOCK_AWAY), without a wake time, and with all requests disabled except the operator's reads of
- * counters. Other requests are found when its next window opens. So code that chooses among ready
- * vcpus, and sets timers for them, need not know about windows.
+ * Harts with a schedule (docs/schedules.md). Outside its windows a vcpu is *away*: not in
+ * pcpu->present, so not in pcpu->ready; its wake time is not in pcpu->wake; and requests, except
+ * the operator's reads of counters, set its bit in pcpu->parked. Its own state does not change: a
+ * turn changes masks and pointers of the hart. So code that chooses among ready vcpus, and sets
+ * timers for them, need not know about windows.
  */
 #ifndef CORE_SCHED_WINDOWS_H
 #define CORE_SCHED_WINDOWS_H
@@ -21,14 +22,15 @@ void windows_start(uint64_t now);
 /* Returns the time since the first frame began. Any hart may call it. */
 uint64_t windows_since(uint64_t now);
 
-/* external_poll() for the calling hart: switches windows if it is time, unless a vcpu is resident,
- * which must leave first: see windows_switch_due(). */
-void windows_poll(void);
+/* Switches windows on this hart, which has a schedule, if it is time. Returns whether the resident
+ * vcpu must leave first: see windows_switch_due(). */
+bool windows_poll(struct pcpu *pcpu, uint64_t now);
 
 /* Whether the calling hart, which has a schedule, must switch to the next phase. */
 bool windows_switch_due(const struct pcpu *pcpu, uint64_t now);
 
-/* Switches to the next phase. No vcpu is resident. Called on this hart. */
+/* Switches to the next phase. No vcpu is resident.
+ * Called on this hart. */
 void windows_switch(struct pcpu *pcpu, uint64_t now);
 
 /* The hart, which has a schedule, becomes idle: a vcpu that begins the window later is not late. */
@@ -48,6 +50,11 @@ void windows_vcpu_began(struct vcpu *vcpu, uint64_t now);
 
 /* Called when the OF bits are set. The hart has a schedule. */
 void windows_flags_set(struct vcpu *vcpu);
+
+/* The source with this bit, of any mask of 64, is on in the windows of the vcpu only, or not any
+ * more. The vcpu's home has a schedule, and the caller holds its `gate`. */
+void windows_add_wire(const struct vcpu *vcpu, uint64_t wire);
+void windows_remove_wire(const struct vcpu *vcpu, uint64_t wire);
 
 /* Whether the vcpu's home has a schedule and the vcpu is outside its windows. Exact only at
  * home. */

@@ -24,13 +24,17 @@ static inline bool guest_file_is_pending(const struct vcpu *vcpu)
 	return csr_read(CSR_HGEIP) >> vcpu->guest_file & 1;
 }
 
-/* Lets the file's interrupts interrupt HS (SGEI), or not. Home hart only; the vcpu has a file. */
+/* Lets the file's interrupts interrupt HS (SGEI), or not. Outside its windows they do not, whatever
+ * is set here. Home hart only; the vcpu has a file, and is present if its interrupts are enabled.
+ */
 static inline void guest_file_enable_irq(const struct vcpu *vcpu)
 {
+	vcpu->home->listened_files |= BIT(vcpu->guest_file);
 	csr_set(CSR_HGEIE, BIT(vcpu->guest_file));
 }
 static inline void guest_file_disable_irq(const struct vcpu *vcpu)
 {
+	vcpu->home->listened_files &= ~BIT(vcpu->guest_file);
 	csr_clear(CSR_HGEIE, BIT(vcpu->guest_file));
 }
 

@@ -35,8 +35,8 @@
 
 #define REQ_ALL    ((UINT64_C(1) << 12) - 1)
 #define REQ_FENCES (REQ_FENCE_I | REQ_VVMA)
-/* Requests that are served at once even if the vcpu is not resident. They are always in `enabled`,
- * except for a vcpu outside its windows (core/sched/windows.h). */
+/* Requests that are served at once even if the vcpu is not resident. They are always in `enabled`.
+ * Outside its windows REQ_OBSERVE alone is served at once (core/sched/windows.h). */
 #define REQ_AT_ONCE (REQ_LIFE | REQ_OBSERVE | REQ_MOVE | REQ_ARRIVE | REQ_FAULTS | REQ_OUTPUT)
 
 /* Requests that the guest can count as firmware events when they arrive. Each one counts, even if

@@ -11,11 +11,9 @@ enum {
 	BLOCK_WAIT = 1,    /* in WFI, until it has an interrupt */
 	BLOCK_OFF = 2,     /* not started, or stopped */
 	BLOCK_BUDGET = 4,  /* its budget is spent until the period ends; core/sched/vcpu_budget.h */
-	BLOCK_AWAY = 8,    /* outside its windows; core/sched/windows.h */
-	BLOCK_MOVE = 16,   /* has left its old home, not yet arrived; core/sched/vcpu_move.h */
-	BLOCK_OUTPUT = 32, /* in a call that waits for room in the console's output */
+	BLOCK_MOVE = 8,    /* has left its old home, not yet arrived; core/sched/vcpu_move.h */
+	BLOCK_OUTPUT = 16, /* in a call that waits for room in the console's output */
 	BLOCK_IDLE = BLOCK_WAIT | BLOCK_OUTPUT, /* it wants no time, so no budget throttles it */
-	BLOCK_HART = BLOCK_AWAY | BLOCK_MOVE,   /* those that also keep it from turns for HS */
 };
 
 /* Why a vcpu that is blocked gets a time slice, in which HS works and no guest runs. */
@@ -55,16 +53,16 @@ struct vcpu_budget {
 	uint64_t max_excess;      /* the largest excess over a budget, in events */
 };
 
-/* Whether the vcpu gets time slices on its home: its bit in pcpu->ready. */
+/* Whether the vcpu gets time slices on its home, in its windows: its bit in pcpu->willing. */
 static inline bool run_state_ready(const struct run_state *run)
 {
-	return !run->blocked || (run->turns && !(run->blocked & BLOCK_HART));
+	return !run->blocked || (run->turns && !(run->blocked & BLOCK_MOVE));
 }
 
 /* Whether the vcpu is in WFI, and an interrupt may wake it now. */
 static inline bool run_state_sleeps(const struct run_state *run)
 {
-	return (run->blocked & (BLOCK_WAIT | BLOCK_HART)) == BLOCK_WAIT;
+	return (run->blocked & (BLOCK_WAIT | BLOCK_MOVE)) == BLOCK_WAIT;
 }
 
 #endif

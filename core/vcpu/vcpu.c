@@ -10,6 +10,7 @@
 #include "core/vcpu/vcpu_registers.h"
 #include "core/vcpu/vm.h"
 #include "core/vcpu/vs_interrupts.h"
+#include "vpmu/bits.h"
 #include "vpmu/retired.h"
 
 void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
@@ -69,6 +70,14 @@ uint64_t vcpu_timer_deadline(const struct vcpu *vcpu)
 	if (vcpu->vs.vstimecmp <= now + vcpu->vm->htimedelta)
 		return 0;
 	return host < now ? ~0UL : host;
+}
+
+void vcpu_wake_in_windows(const struct vcpu *vcpu, uint64_t at)
+{
+	uint32_t i;
+
+	for_each_bit (i, vcpu->wake_sets)
+		wake_times_set(&vcpu->home->window_wakes[i], vcpu->index, at);
 }
 
 bool vcpu_has_interrupt(const struct vcpu *vcpu)

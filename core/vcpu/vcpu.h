@@ -96,7 +96,7 @@ struct vcpu {
 	struct vcpu_budget budget;
 	struct vcpu_stays stays;
 	hpa_t guest_file_at; /* the page of guest_file; constant after boot */
-	uint64_t away_since; /* host time of the end of its last window */
+	uint32_t wake_sets;  /* see vcpu_wake_at(); constant after boot */
 	/* For docs/schedules.md, written by the home hart: the number of its windows that began
 	 * later than promised; the longest delay of a beginning, in ticks; and the number of
 	 * windows that its hart missed completely. */
@@ -195,12 +195,24 @@ static inline uint64_t vcpu_deadline(const struct vcpu *vcpu)
 	return __builtin_expect(vcpu->has_deadlines, 0) ? vcpu_next_deadline(vcpu) : ~0UL;
 }
 
+/* Sets the host time at which the vcpu is woken; ~0: never. On a hart with a schedule, each window
+ * with other vcpus has its own times, so a turn to a window changes none of them; wake_sets says
+ * which of home->window_wakes[] the vcpu is in. Home hart only. */
+void vcpu_wake_in_windows(const struct vcpu *vcpu, uint64_t at);
+static inline void vcpu_wake_at(const struct vcpu *vcpu, uint64_t at)
+{
+	if (__builtin_expect(vcpu->home->has_schedule, 0))
+		vcpu_wake_in_windows(vcpu, at);
+	else
+		wake_times_set(vcpu->home->wake, vcpu->index, at);
+}
+
 /* Sets the wake time of a vcpu that is not blocked to its next deadline or poll. */
 static inline void vcpu_set_wake(struct vcpu *vcpu)
 {
 	uint64_t at = vcpu_deadline(vcpu);
 
-	wake_times_set(&vcpu->home->wake, vcpu->index, vcpu->poll_at < at ? vcpu->poll_at : at);
+	vcpu_wake_at(vcpu, vcpu->poll_at < at ? vcpu->poll_at : at);
 }
 
 /* Whether the guest was in VU-mode at the exit that is being handled. The vcpu is resident. */

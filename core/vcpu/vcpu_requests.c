@@ -3,7 +3,12 @@
 
 void vcpu_request(struct vcpu *vcpu, uint64_t what)
 {
-	if (requests_make(&vcpu->requests, what))
+	if (!requests_make(&vcpu->requests, what))
+		return;
+	/* All harts of an observation wait for each other. */
+	if (what & REQ_OBSERVE)
+		pcpu_interrupt(vcpu_home(vcpu), vcpu->bit);
+	else
 		pcpu_notify(vcpu_home(vcpu), vcpu->bit);
 }
 

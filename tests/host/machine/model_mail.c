@@ -21,8 +21,11 @@ void model_mail_reset(void)
 /* Requests that its home wants to hear of. If it has a turn for them, it knows. */
 static uint64_t wanted(const struct vcpu *vcpu)
 {
-	return vcpu->run.turns & TURN_REQUESTS ? 0
-	                                       : vcpu->requests.pending & vcpu->requests.enabled;
+	uint64_t heard = vcpu->home->present & vcpu->bit ? REQ_ALL : REQ_OBSERVE;
+
+	return vcpu->run.turns & TURN_REQUESTS
+	           ? 0
+	           : vcpu->requests.pending & vcpu->requests.enabled & heard;
 }
 
 bool model_is_late(struct model_due *due)

@@ -106,7 +106,7 @@ static void look_at_timer(const struct pcpu *pcpu, const struct vcpu *vcpu)
 	const struct model_vcpu *m = model_of(vcpu);
 	uint64_t now = machine.time + vcpu->vm->htimedelta;
 	uint64_t timer = machine.kind.sstc ? m->vstimecmp : m->timer;
-	uint64_t wakes_at = pcpu->wake.at[WAKE_LEAVES + vcpu->index];
+	uint64_t wakes_at = pcpu->wake->at[WAKE_LEAVES + vcpu->index];
 
 	if (vcpu->vm->state != VM_RUNNING || vcpu->vm->command || m->off || !m->seen ||
 	    !(m->csr[1] & BIT(IRQ_STI)) || timer <= now)
@@ -126,6 +126,10 @@ void model_wake_neighbours(const struct vcpu *vcpu)
 		struct vcpu *other = pcpu->vcpus[i];
 		struct model_vcpu *m = model_of(other);
 
+		if (!(pcpu->present & other->bit)) {
+			m->wakes.on = false;
+			continue;
+		}
 		if (other == vcpu || other->home != pcpu || pcpu->ready & other->bit ||
 		    !run_state_sleeps(&other->run) || !m->expect.waits || !model_should_run(other))
 			m->wakes.on = false;

@@ -10,15 +10,21 @@ void wake_times_init(struct wake_times *wake)
 void wake_times_set(struct wake_times *wake, uint32_t i, uint64_t at)
 {
 	uint64_t node = WAKE_LEAVES + i;
+	uint64_t *here = &wake->at[node];
 
 	/* If a node does not change, neither do those above it. */
-	while (wake->at[node] != at) {
-		wake->at[node] = at;
+	while (*here != at) {
+		/* The other child of its parent. Not wake->at[node ^ 1], which takes twice as many
+		 * instructions. */
+		const uint64_t *other = (uint64_t *)((uintptr_t)here ^ sizeof(*here));
+
+		*here = at;
 		if (node == 1)
 			return;
-		if (wake->at[node ^ 1] < at)
-			at = wake->at[node ^ 1];
+		if (*other < at)
+			at = *other;
 		node /= 2;
+		here = &wake->at[node];
 	}
 }
 

@@ -12,7 +12,9 @@
 #define WAKE_LEAVES 64U /* maximum number of vcpus */
 
 struct wake_times {
-	uint64_t at[2 * WAKE_LEAVES]; /* [1]: the earliest; [WAKE_LEAVES + i]: vcpu i */
+	/* [1]: the earliest; [WAKE_LEAVES + i]: vcpu i. Aligned, so that the addresses of two
+	 * children differ in one bit. */
+	_Alignas(16) uint64_t at[2 * WAKE_LEAVES];
 };
 
 void wake_times_init(struct wake_times *wake);

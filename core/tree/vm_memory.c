@@ -75,7 +75,8 @@ struct room {
 	uint64_t guard;  /* bytes after the piece being placed that must stay free */
 };
 
-/* Like taken_until(), for one piece, which needs `guard` free bytes after it. */
+/* Returns `from`, or where the search continues after a piece that overlaps and that needs `guard`
+ * free bytes after it. */
 static uint64_t taken_by(const struct room *room, uint64_t from, uint64_t size,
                          const struct vm_range *taken, uint64_t guard)
 {
@@ -84,22 +85,17 @@ static uint64_t taken_by(const struct room *room, uint64_t from, uint64_t size,
 	if (vm_ranges_overlap(from, size + room->guard, taken->from, bytes) ||
 	    vm_ranges_overlap(from, size, taken->from, bytes + guard))
 		return taken->to + guard;
-	return 0;
+	return from;
 }
 
-/* Returns where to continue the search: after a piece that overlaps [from, from + size). 0 if there
- * is none. */
+/* Returns where to continue the search: after pieces that overlap [from, from + size), and those
+ * that overlap as much from there on. 0 if there is none. */
 static uint64_t taken_until(const struct room *room, uint64_t from, uint64_t size)
 {
 	const struct vm_tree *tree = room->tree;
 	struct host_reserved kept;
-	uint64_t end;
+	uint64_t at = from, end;
 
-	if (host_reserved_find(room->limits->host_tree, from, size + room->guard, &kept)) {
-		/* The last step of the address space has no end: it wraps to 0. */
-		end = ALIGN_UP(kept.range.to, VM_MEMORY_STEP);
-		return end ? end : UINT64_MAX;
-	}
 	for (uint32_t i = 0; i < tree->n_vms; i++) {
 		const struct vm_config *vm = &tree->vms[i];
 
@@ -109,9 +105,7 @@ static uint64_t taken_until(const struct room *room, uint64_t from, uint64_t siz
 
 			if (!piece.size)
 				break;
-			end = taken_by(room, from, size, &taken, vm_guard(vm));
-			if (end)
-				return end;
+			at = taken_by(room, at, size, &taken, vm_guard(vm));
 		}
 	}
 	for (uint32_t i = 0; i < room->shared; i++) {
@@ -119,11 +113,16 @@ static uint64_t taken_until(const struct room *room, uint64_t from, uint64_t siz
 		struct vm_range taken = {shared->host_base,
 		                         shared->host_base + vm_shared_room(shared)};
 
-		end = taken_by(room, from, size, &taken, shared_guard(tree, i));
-		if (end)
-			return end;
+		at = taken_by(room, at, size, &taken, shared_guard(tree, i));
 	}
-	return 0;
+	/* Last, because it costs most. */
+	if (at != from)
+		return at;
+	if (!host_reserved_find(room->limits->host_tree, from, size + room->guard, &kept))
+		return 0;
+	/* The last step of the address space has no end: it wraps to 0. */
+	end = ALIGN_UP(kept.range.to, VM_MEMORY_STEP);
+	return end ? end : UINT64_MAX;
 }
 
 /* Finds the lowest free *at in `range` with room for this size. Returns false if there is none. */
@@ -132,7 +131,7 @@ static bool find_free_in(const struct room *room, const struct vm_range *range, 
 {
 	uint64_t end;
 
-	/* Each iteration passes a piece, and none is passed twice. */
+	/* Each iteration passes pieces, and none is passed twice. */
 	for (*at = range->from; *at <= range->to && size + room->guard <= range->to - *at;
 	     *at = end) {
 		end = taken_until(room, *at, size);

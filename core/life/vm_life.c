@@ -196,7 +196,9 @@ static void unload(struct vm *vm, bool will_restart)
 	atomic_store(&vm->state, VM_CLEARING);
 }
 
-bool vm_life_work(struct vm *vm)
+/* All but a slice that clears, which there are most of: with the rest, vm_life_work() would save
+ * all registers in each. */
+static __attribute__((noinline)) bool work(struct vm *vm)
 {
 	switch (state_of(vm)) {
 	case VM_ENDING:
@@ -204,8 +206,6 @@ bool vm_life_work(struct vm *vm)
 			told(vm);
 		return true;
 	case VM_CLEARING:
-		if (vm_quiet_slice(vm) || vm_clear_slice(vm))
-			return true;
 		if (vm->life.will_restart) {
 			if (start_loading(vm))
 				return true;
@@ -233,6 +233,13 @@ bool vm_life_work(struct vm *vm)
 	default:
 		return false;
 	}
+}
+
+bool vm_life_work(struct vm *vm)
+{
+	if (state_of(vm) == VM_CLEARING && (vm_quiet_slice(vm) || vm_clear_slice(vm)))
+		return true;
+	return work(vm);
 }
 
 void vm_begin(struct vm *vm, uint64_t now)

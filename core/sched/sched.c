@@ -39,7 +39,8 @@ bool sched_next_stay(struct pcpu *pcpu)
 		pcpu->last_irq_check = pcpu->stay_start;
 		pending = pcpu_pending_interrupts(pcpu);
 		came |= pending;
-		pcpu_interrupts(pcpu, pending);
+		if (pending)
+			pcpu_interrupts(pcpu, pending);
 		came |= sched_check_notified(pcpu);
 	}
 	return came;

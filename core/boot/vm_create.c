@@ -119,9 +119,11 @@ static void make_device_tree(struct vm *vm, const struct vm_tree *tree)
 	/* Builds the tree at its final place in the guest's memory, which is large enough. Old
 	 * bytes between its parts are cleared. */
 	void *dtb = (void *)(vm->memory.a + vm->config->dtb_offset);
-	char isa[ISA_TEXT_BYTES];
-	const char *extensions[ISA_EXTENSIONS + 8];
-	uint64_t common = common_isa(vm);
+	static char isa[ISA_TEXT_BYTES];
+	static const char *extensions[ISA_EXTENSIONS + 8];
+	static uint32_t n_extensions;
+	static uint64_t written; /* what these three are of: most VMs have the same */
+	uint64_t common = common_isa(vm), kind;
 	const struct cbo_blocks *blocks = &vm->vcpus[0]->home->blocks;
 	struct guest_machine machine = {
 	    .timebase_frequency = platform.timebase,
@@ -146,8 +148,13 @@ static void make_device_tree(struct vm *vm, const struct vm_tree *tree)
 	if (vm->no_adue)
 		common &= ~BIT(ISA_SVADU);
 	vm_clear_range((uint64_t)dtb, VM_DTB_SIZE);
-	machine.n_ext =
-	    (uint32_t)isa_guest(common, vm->pmu_policy.overflow, isa, sizeof(isa), extensions);
+	_Static_assert(ISA_EXTENSIONS < 64, "one bit more");
+	kind = common << 1 | vm->pmu_policy.overflow;
+	if (!n_extensions || kind != written)
+		n_extensions = (uint32_t)isa_guest(common, vm->pmu_policy.overflow, isa,
+		                                   sizeof(isa), extensions);
+	written = kind;
+	machine.n_ext = n_extensions;
 	int error = guest_dt_build(dtb, VM_DTB_SIZE, vm->config, &machine);
 
 	if (error)

@@ -4,7 +4,10 @@
 #include <libfdt.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
+
+#include "core/lib/types.h"
 
 #define TABLES 2U
 
@@ -18,13 +21,16 @@
 static struct fdt_node nodes[FDT_INDEX_NODES];
 static struct fdt_index indexes[TABLES];
 
-/* The last answers, by a hash of the offset that was asked for. */
+/* The last answers, by the offset that was asked for. */
 #define ANSWERS 64U
-static uint16_t answers[ANSWERS]; /* in nodes[] */
+static struct answer {
+	const void *tree; /* NULL: none */
+	struct fdt_node *row;
+} answers[ANSWERS];
 
-static uint16_t *answer_of(uint32_t node)
+static inline struct answer *answer_of(uint32_t node)
 {
-	return &answers[node * 0x9e3779b1U / (UINT32_MAX / ANSWERS + 1)];
+	return &answers[node / FDT_TAGSIZE % ANSWERS];
 }
 
 static bool is(const char *name, uint32_t size, const char *known, uint32_t known_size)
@@ -62,7 +68,7 @@ const struct fdt_node *fdt_index_end(const void *tree)
 	return &nodes[index_of(tree)->to];
 }
 
-static struct fdt_node *search(const struct fdt_index *index, uint32_t node)
+static struct fdt_node *search_rows(const struct fdt_index *index, uint32_t node)
 {
 	uint32_t from = index->from, to = index->to;
 
@@ -79,26 +85,86 @@ static struct fdt_node *search(const struct fdt_index *index, uint32_t node)
 
 struct fdt_node *fdt_index_find(const void *tree, int node)
 {
-	const struct fdt_index *index = index_of(tree);
-	uint16_t *answer = answer_of((uint32_t)node);
-	struct fdt_node *row = &nodes[*answer];
+	struct answer *answer = answer_of((uint32_t)node);
+	const struct fdt_index *index;
+	struct fdt_node *row;
 
-	if (!tree || !index || node < 0)
-		return NULL;
-	if (row->at == (uint32_t)node && *answer >= index->from && *answer < index->to)
-		return row;
-	row = search(index, (uint32_t)node);
+	if (tree && answer->tree == tree && answer->row->at == (uint32_t)node)
+		return answer->row;
+	index = index_of(tree);
+	row = tree && index && node >= 0 ? search_rows(index, (uint32_t)node) : NULL;
 	if (row)
-		*answer = (uint16_t)(row - nodes);
+		*answer = (struct answer){tree, row};
 	return row;
 }
 
-const struct fdt_node *fdt_index_next(const void *tree, const struct fdt_node *row)
+bool fdt_index_lacks(const void *tree, int node, uint64_t names)
+{
+	const struct fdt_node *row = fdt_index_find(tree, node);
+
+	return row && !(row->names & names);
+}
+
+struct fdt_node *fdt_index_next(const void *tree, struct fdt_node *row)
 {
 	if (++row == fdt_index_end(tree))
 		return NULL;
-	*answer_of(row->at) = (uint16_t)(row - nodes); /* a walk asks for it soon */
+	*answer_of(row->at) = (struct answer){tree, row}; /* a walk asks for it soon */
 	return row;
+}
+
+static const uint8_t *bytes_at(const struct fdt_index *index, uint32_t at)
+{
+	return (const uint8_t *)index->tree + index->block + at;
+}
+
+static uint32_t raw(const uint8_t *at)
+{
+	return *(const uint32_t *)(const void *)at;
+}
+
+static uint32_t word(const uint8_t *at)
+{
+	return fdt32_to_cpu(raw(at));
+}
+
+/* Whether the property has this name. */
+static inline bool is_called(const struct fdt_index *index, const uint8_t *property,
+                             const char *name, uint32_t size)
+{
+	const char *own = (const char *)index->tree + index->strings +
+	                  word(property + offsetof(struct fdt_property, nameoff));
+
+	for (uint32_t i = 0; i < size; i++) {
+		if (own[i] != name[i] || !own[i])
+			return false;
+	}
+	return !own[size];
+}
+
+const void *fdt_index_property(const void *tree, const struct fdt_node *row, const char *name,
+                               uint32_t size, int *length)
+{
+	const struct fdt_index *index = index_of(tree);
+	const uint8_t *at = bytes_at(index, row->at) + row->properties;
+
+	*length = -FDT_ERR_NOTFOUND;
+	if (!(row->names & fdt_index_bit(name, size)))
+		return NULL;
+	for (uint32_t tag; (tag = raw(at)) == FDT_STORED(FDT_PROP) || tag == FDT_STORED(FDT_NOP);) {
+		uint32_t bytes = 0;
+
+		if (tag == FDT_STORED(FDT_PROP)) {
+			bytes = word(at + offsetof(struct fdt_property, len));
+			if (is_called(index, at, name, size)) {
+				*length = (int)bytes;
+				return at + sizeof(struct fdt_property);
+			}
+			at += sizeof(struct fdt_property) - FDT_TAGSIZE;
+		}
+		at += FDT_TAGSIZE + ALIGN_UP(bytes, (uint32_t)FDT_TAGSIZE);
+	}
+	return NULL;
 }
 
 void fdt_index_moved(const void *from, const void *to)
@@ -117,11 +183,15 @@ struct fdt_index *fdt_index_begin(const void *tree)
 
 	if (!index)
 		index = index_of(NULL);
-	if (!index)
+	/* Before this version values may be padded, and names are paths. */
+	if (!index || fdt_version(tree) < 16)
 		return NULL;
 	index->tree = NULL;
+	memset(answers, 0, sizeof(answers));
 	if (index == &indexes[0] && indexes[1].tree)
 		return NULL;
+	index->block = fdt_off_dt_struct(tree);
+	index->strings = fdt_off_dt_strings(tree);
 	index->from = index->to = index == &indexes[0] ? 0 : indexes[0].to;
 	return index;
 }

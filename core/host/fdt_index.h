@@ -14,6 +14,10 @@
 /* All trees together. */
 #define FDT_INDEX_NODES 1024U
 
+/* A tag as it is stored in the tree. */
+#define FDT_STORED_SHIFT 24
+#define FDT_STORED(tag)  ((uint32_t)(tag) << FDT_STORED_SHIFT)
+
 #define FDT_NODE_CELLS 32 /* more than the number of any error of libfdt */
 
 struct fdt_node {
@@ -23,14 +27,16 @@ struct fdt_node {
 	uint16_t depth;      /* of the root: 0 */
 	int8_t cells[2];     /* #address-cells and #size-cells, or an error, and FDT_NODE_CELLS; 0
 	                      * until somebody asks */
+	bool same;           /* addresses below this bus are known to be those above it */
 	uint64_t names;      /* fdt_index_bit() of each of its properties */
 	uint64_t kinds;      /* the same of each string of its property "compatible" */
 };
 
 /* The table of one tree. */
 struct fdt_index {
-	const void *tree;  /* NULL while the table is being made */
-	uint32_t from, to; /* its rows, among those of all trees */
+	const void *tree;        /* NULL while the table is being made */
+	uint32_t from, to;       /* its rows, among those of all trees */
+	uint32_t block, strings; /* where nodes and names of properties are in the tree */
 };
 
 /* Returns a bit that stands for a name of `size` bytes, and for other names. */
@@ -41,8 +47,16 @@ uint64_t fdt_index_bit(const char *name, uint32_t size);
 struct fdt_node *fdt_index_find(const void *tree, int node);
 const struct fdt_node *fdt_index_end(const void *tree);
 
+/* Returns a property of a row, like fdt_getprop_namelen(). The tree has been checked, so that
+ * nothing in it is checked again. */
+const void *fdt_index_property(const void *tree, const struct fdt_node *row, const char *name,
+                               uint32_t size, int *length);
+
+/* Whether a node has a row, and none of the properties with these bits. */
+bool fdt_index_lacks(const void *tree, int node, uint64_t names);
+
 /* Returns the next row of the tree, NULL after the last. */
-const struct fdt_node *fdt_index_next(const void *tree, const struct fdt_node *row);
+struct fdt_node *fdt_index_next(const void *tree, struct fdt_node *row);
 
 /* For fdt_check_full(). Begins the table of a tree; returns NULL if there is no room. Then adds
  * each node, in the order of the tree, which returns NULL if there is no more room, and notes the

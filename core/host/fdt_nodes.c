@@ -20,9 +20,9 @@ static struct checked_name {
 } checked[CHECKED];
 
 /* Checks a property, and notes it if its node has a row. Returns 0 or an error. */
-static int check_property(const void *tree, int at, struct fdt_node *node)
+static int check_property(const void *tree, const char *block, int at, struct fdt_node *node)
 {
-	const struct fdt_property *property = fdt_offset_ptr(tree, at, sizeof(*property));
+	const struct fdt_property *property = (const void *)(block + at);
 	struct checked_name *memo = &checked[fdt32_ld(&property->nameoff) % CHECKED];
 	bool known = memo->bit && memo->offset == fdt32_ld(&property->nameoff);
 	const char *name = "", *value;
@@ -33,11 +33,12 @@ static int check_property(const void *tree, int at, struct fdt_node *node)
 			node->names |= memo->bit;
 		return 0;
 	}
-	value = fdt_getprop_by_offset(tree, at, &name, &size);
+	value = fdt_getprop_by_offset(tree, at, known ? NULL : &name, &size);
 	if (!value)
 		return size;
+	if (!known)
+		memo->bit = fdt_index_bit(name, (uint32_t)strlen(name));
 	memo->offset = fdt32_ld(&property->nameoff);
-	memo->bit = fdt_index_bit(name, (uint32_t)strlen(name));
 	if (node)
 		fdt_index_note(node, memo->bit, value, size);
 	return 0;
@@ -56,6 +57,7 @@ static int check_root(const void *tree, int at)
 /* Checks each tag, and fills the table if there is one; it is NULL if the tree does not fit. */
 static int check_tags(const void *tree, struct fdt_index **table)
 {
+	const char *block = fdt_offset_ptr(tree, 0, 0);
 	struct fdt_node *node = NULL; /* whose properties are being read */
 	uint32_t depth = 0;
 	bool ends = false;
@@ -71,7 +73,7 @@ static int check_tags(const void *tree, struct fdt_index **table)
 		if (ends || (tag == FDT_END_NODE && !depth))
 			return -FDT_ERR_BADSTRUCTURE;
 		if (tag == FDT_PROP) {
-			error = check_property(tree, at, node);
+			error = check_property(tree, block, at, node);
 		} else if (tag == FDT_BEGIN_NODE) {
 			error = depth ? 0 : check_root(tree, at);
 			node = *table ? fdt_index_add(*table, at, next, depth) : NULL;
@@ -134,7 +136,7 @@ static int next_node(const void *tree, int node, int *depth)
 
 int fdt_next_node(const void *tree, int node, int *depth)
 {
-	const struct fdt_node *row = fdt_index_find(tree, node < 0 ? 0 : node);
+	struct fdt_node *row = fdt_index_find(tree, node < 0 ? 0 : node);
 	const struct fdt_node *next = row && node >= 0 ? fdt_index_next(tree, row) : NULL;
 
 	if (row && node < 0) {

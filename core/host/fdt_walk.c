@@ -16,10 +16,6 @@
 
 #define BLOCK_MAX ((uint32_t)INT_MAX / 2) /* offsets are of type int */
 
-/* Tags as they are stored in the tree. */
-#define TAG_SHIFT 24
-#define TAG(tag)  ((fdt32_t)(tag) << TAG_SHIFT)
-
 /* Position of the structure block (nodes and properties), from the header. */
 struct block {
 	uint32_t at;
@@ -111,16 +107,17 @@ static inline __attribute__((always_inline)) uint32_t tag_at(struct block block,
 	tag = *(const fdt32_t *)(const void *)(bytes + offset);
 	*next = -FDT_ERR_BADSTRUCTURE;
 	offset += FDT_TAGSIZE;
-	if (tag == TAG(FDT_PROP))
+	if (tag == FDT_STORED(FDT_PROP))
 		offset = behind_property(block, bytes, offset);
-	else if (tag == TAG(FDT_BEGIN_NODE))
+	else if (tag == FDT_STORED(FDT_BEGIN_NODE))
 		offset = behind_name(block, bytes, offset);
-	else if (tag != TAG(FDT_END_NODE) && tag != TAG(FDT_END) && tag != TAG(FDT_NOP))
+	else if (tag != FDT_STORED(FDT_END_NODE) && tag != FDT_STORED(FDT_END) &&
+	         tag != FDT_STORED(FDT_NOP))
 		return FDT_END;
 	if (!offset || offset > block.size)
 		return FDT_END;
 	*next = (int)ALIGN_UP(offset, (uint32_t)FDT_TAGSIZE);
-	return tag >> TAG_SHIFT;
+	return tag >> FDT_STORED_SHIFT;
 }
 
 /* A function of its own, so that the common path makes no calls and keeps all values in its
@@ -175,21 +172,6 @@ static inline struct names names_of(const struct fdt_header *header)
 	return last_names;
 }
 
-/* Whether `name`, of `length` bytes and a NUL, is at this offset. */
-static bool is_name(const void *tree, struct names names, uint32_t offset, const char *name,
-                    uint32_t length)
-{
-	const char *at = (const char *)tree + names.at + offset;
-
-	if (offset >= names.size || length >= names.size - offset || at[length])
-		return false;
-	for (uint32_t i = 0; i < length; i++) {
-		if (at[i] != name[i] || !at[i])
-			return false;
-	}
-	return true;
-}
-
 /* Returns the value of the property at this offset of the block. */
 static const void *value_of(const struct fdt_property *property, uint32_t offset, int *length)
 {
@@ -198,51 +180,32 @@ static const void *value_of(const struct fdt_property *property, uint32_t offset
 	       (last.padded && *length >= 8 && (offset + sizeof(*property)) % 8 ? FDT_TAGSIZE : 0);
 }
 
-/* Returns a value of a node whose properties begin at this offset. NULL if there is none; *length
- * is then the error. */
-static const void *find_value(const void *tree, int at, const char *name, uint32_t size,
-                              int *length)
+/* Of a node without a row: as libfdt does it. */
+static __attribute__((noinline, cold)) const void *
+search(const void *tree, int node, const char *name, uint32_t size, int *length)
 {
-	struct names names = names_of(tree);
+	const char *own;
+	int at;
 
-	if (!is_last(tree))
-		read_header(tree);
-	for (;; at = *length) {
-		const struct fdt_property *property;
-		uint32_t offset = (uint32_t)at;
-		uint32_t tag = tag_at(last, tree, at, length);
+	fdt_for_each_property_offset(at, tree, node)
+	{
+		const void *value = fdt_getprop_by_offset(tree, at, &own, length);
 
-		if (tag == FDT_NOP)
-			continue;
-		if (tag != FDT_PROP) {
-			if (tag != FDT_END)
-				*length = -FDT_ERR_NOTFOUND;
-			else if (*length >= 0)
-				*length = -FDT_ERR_BADSTRUCTURE;
-			return NULL;
-		}
-		property = (const void *)((const uint8_t *)tree + last.at + offset);
-		if (!is_name(tree, names, fdt32_to_cpu(property->nameoff), name, size))
-			continue;
-		return value_of(property, offset, length);
+		if (value && strlen(own) == size && memcmp(own, name, size) == 0)
+			return value;
 	}
+	*length = at;
+	return NULL;
 }
 
 const void *fdt_getprop_namelen(const void *tree, int node, const char *name, int size, int *length)
 {
-	const struct fdt_node *row = fdt_index_find(tree, node);
-	int unused = 0, at = row ? node + row->properties : 0;
+	static int unused;
+	struct fdt_node *row = fdt_index_find(tree, node);
 
 	length = length ? length : &unused;
-	if (row && !(row->names & fdt_index_bit(name, (uint32_t)size))) {
-		*length = -FDT_ERR_NOTFOUND;
-		return NULL;
-	}
-	if (!row && (node % (int)FDT_TAGSIZE || fdt_next_tag(tree, node, &at) != FDT_BEGIN_NODE)) {
-		*length = -FDT_ERR_BADOFFSET;
-		return NULL;
-	}
-	return find_value(tree, at, name, (uint32_t)size, length);
+	return row ? fdt_index_property(tree, row, name, (uint32_t)size, length)
+	           : search(tree, node, name, (uint32_t)size, length);
 }
 
 const void *fdt_getprop(const void *tree, int node, const char *name, int *length)

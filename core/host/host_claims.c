@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/host/host_claims.h"
 
+#include "core/host/fdt_index.h"
 #include "core/host/host_tree.h"
 
 #define PAGE 4096U
@@ -43,22 +44,26 @@ static bool add_pages(struct making *m, const struct host_place *place,
 	return false;
 }
 
+/* Most nodes have neither windows nor interrupts. */
 static bool is_listed(const void *tree, struct host_claims *claims)
 {
+	uint64_t windows = fdt_index_bit("ranges", 6);
+	uint64_t sources = fdt_index_bit("interrupts", 10) | fdt_index_bit("interrupt-map", 13) |
+	                   fdt_index_bit("interrupts-extended", 19);
 	struct host_chip chip = host_tree_chip(tree);
 	struct host_place place = host_place_root(tree);
 	struct making m = {claims, 0};
 
-	if (!host_tree_is_flat(tree))
-		return false;
 	while (host_place_next(&place)) {
 		m.node = place.node[place.depth];
 		if (add_pages(&m, &place, host_tree_reg) ||
-		    add_pages(&m, &place, host_tree_window) ||
-		    host_tree_each_source(&place, &chip, add_source, &m))
+		    (!fdt_index_lacks(tree, m.node, windows) &&
+		     add_pages(&m, &place, host_tree_window)) ||
+		    (!fdt_index_lacks(tree, m.node, sources) &&
+		     host_tree_each_source(&place, &chip, add_source, &m)))
 			return false;
 	}
-	return true;
+	return !place.passed;
 }
 
 bool host_claims_make(const void *tree, struct host_claims *claims)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/host/dt_path.h"
+#include "core/host/fdt_index.h"
 
 #define SOURCES   1023U /* of a controller, if its node does not say how many */
 #define IRQ_S_EXT 9U    /* a hart's local interrupt: supervisor external */
@@ -63,6 +64,7 @@ bool host_place_next(struct host_place *place)
 		node = fdt_next_node(place->tree, node, &depth);
 		if (node < 0 || depth < 0)
 			return false;
+		place->passed |= depth >= HOST_TREE_DEPTH;
 	} while (depth >= HOST_TREE_DEPTH);
 	place->depth = depth;
 	place->node[depth] = node;
@@ -83,16 +85,25 @@ struct host_place host_place_of(const void *tree, int node)
 /* Translates an address below a bus to one above it. `bus` and `above` are nodes. */
 static enum host_reg go_up(const void *tree, int bus, int above, uint64_t *base, uint64_t size)
 {
-	int n, low = fdt_address_cells(tree, bus), high = fdt_address_cells(tree, above);
-	int span = fdt_size_cells(tree, bus), row = low + high + span;
-	const fdt32_t *ranges = get_cells(tree, bus, "ranges", &n);
+	struct fdt_node *known = fdt_index_find(tree, bus);
+	int n, low, high, span, row;
+	const fdt32_t *ranges;
 
+	if (known && known->same)
+		return HOST_REG_OK;
+	low = fdt_address_cells(tree, bus);
+	high = fdt_address_cells(tree, above);
+	span = fdt_size_cells(tree, bus);
+	row = low + high + span;
+	ranges = get_cells(tree, bus, "ranges", &n);
 	if (n < 0)
 		return HOST_REG_ELSEWHERE;
 	if (high < 1 || high > 2)
 		return HOST_REG_ELSEWHERE;
 	if (!ranges || low < 1 || span < 1 || span > 2 || n % row)
 		return HOST_REG_BROKEN;
+	if (!n && low == high && known)
+		known->same = true;
 	if (!n)
 		return low == high ? HOST_REG_OK : HOST_REG_BROKEN;
 	for (; n; n -= row, ranges += row) {
@@ -226,6 +237,13 @@ int host_tree_stdout(const void *tree)
 			end = memchr(path, 0, (size_t)size);
 	}
 	return end ? dt_path(tree, path, (size_t)(end - path)) : -FDT_ERR_NOTFOUND;
+}
+
+bool host_tree_is_console(const void *tree, int node)
+{
+	int console = host_tree_stdout(tree);
+
+	return node == (console >= 0 ? console : host_tree_console(tree));
 }
 
 int host_tree_console(const void *tree)

@@ -22,6 +22,7 @@
 struct host_place {
 	const void *tree;
 	int depth;
+	bool passed; /* a walk has passed nodes that are too deep */
 	int node[HOST_TREE_DEPTH];
 };
 
@@ -81,6 +82,9 @@ int host_tree_stdout(const void *tree);
  * Tally can drive. Negative if there is none, or if stdout-path names another UART, which is the
  * firmware's. */
 int host_tree_console(const void *tree);
+
+/* Whether a node is the console's, Tally's or the firmware's. */
+bool host_tree_is_console(const void *tree, int node);
 
 /* Reasons why the console has no input, as boot and tools/vm-check print them. */
 #define HOST_NO_UART "nothing: the host tree names no UART that Tally knows"

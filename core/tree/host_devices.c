@@ -95,6 +95,8 @@ static bool is_power_switch(const struct search *s)
 	static const char *const switches[] = {"syscon-poweroff", "syscon-reboot"};
 	uint32_t phandle = fdt_get_phandle(s->host, s->device->node);
 
+	if (!phandle && fdt_first_subnode(s->host, s->device->node) < 0)
+		return false;
 	for (unsigned int i = 0; i < COUNT(switches); i++) {
 		int node = -1;
 
@@ -116,7 +118,7 @@ static bool check_kind(const struct search *s)
 
 	if (node == 0)
 		return refuse(s, "is the whole machine");
-	if (node == host_tree_console(s->host) || node == host_tree_stdout(s->host))
+	if (host_tree_is_console(s->host, node))
 		return refuse(s, "is Tally's console");
 	for (unsigned int i = 0; i < COUNT(kept); i++) {
 		if (is(s, kept[i].compatible))
@@ -416,12 +418,12 @@ static bool check_apart(const struct vm_blob *b, int node, const struct host_pla
 
 static bool is_claimed(const struct vm_device *device, const struct host_claim *claim)
 {
-	for (uint32_t i = 0; i < device->n_regions; i++) {
+	for (uint32_t i = 0; claim->to && i < device->n_regions; i++) {
 		if (overlap(claim->from, claim->to - claim->from, device->regions[i].base,
 		            device->regions[i].size))
 			return true;
 	}
-	for (uint32_t i = 0; i < device->n_irqs; i++) {
+	for (uint32_t i = 0; !claim->to && i < device->n_irqs; i++) {
 		if (device->irqs[i].source == claim->source)
 			return true;
 	}
@@ -433,9 +435,11 @@ bool host_device_check_unshared(const struct vm_blob *b, int node, const struct 
 {
 	const struct host_claims *claims = limits->claims;
 	struct host_place place = host_place_root(limits->host_tree);
-	struct host_chip chip = host_tree_chip(limits->host_tree);
 	bool listed = is_listed(limits);
+	struct host_chip chip;
 
+	if (!listed)
+		chip = host_tree_chip(limits->host_tree);
 	while (!listed && host_place_next(&place)) {
 		if (!is_of_vm(vm, place.node[place.depth]) &&
 		    !check_apart(b, node, &place, &chip, device))
@@ -445,6 +449,7 @@ bool host_device_check_unshared(const struct vm_blob *b, int node, const struct 
 		if (!is_claimed(device, &claims->list[i]) || is_of_vm(vm, claims->list[i].node))
 			continue;
 		place = host_place_of(limits->host_tree, claims->list[i].node);
+		chip = host_tree_chip(limits->host_tree);
 		if (!check_apart(b, node, &place, &chip, device))
 			return false;
 	}

@@ -70,9 +70,9 @@ HOST_SRC_fdt_walk := tests/host/test_fdt_walk.c
 HOST_LIBS_fdt_walk := -lfdt
 
 HOST_TESTS += guest_dt
-GUEST_DT_SRC := $(addprefix core/host/,host_reserved.c host_tree.c dt_path.c vm_banks.c \
-	vm_props.c vm_refusal.c) $(addprefix core/tree/,device_node.c pci_node.c vm_memory.c) \
-	core/lib/text.c core/lib/printf.c
+GUEST_DT_SRC := $(addprefix core/host/,fdt_index.c host_reserved.c host_tree.c dt_path.c \
+	vm_banks.c vm_props.c vm_refusal.c) core/lib/text.c core/lib/printf.c \
+	$(addprefix core/tree/,device_node.c pci_node.c vm_memory.c)
 HOST_SRC_guest_dt := tests/host/test_guest_dt.c core/life/guest_dt.c $(GUEST_DT_SRC)
 HOST_LIBS_guest_dt := -lfdt
 

@@ -179,6 +179,7 @@ static void compare_nodes(void)
 static void forget_tables(void)
 {
 	memset(indexes, 0, sizeof(indexes));
+	memset(answers, 0, sizeof(answers));
 }
 
 static bool has_root_name(void)

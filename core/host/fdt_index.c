@@ -173,6 +173,7 @@ void fdt_index_moved(const void *from, const void *to)
 
 	if (index)
 		index->tree = to;
+	memset(answers, 0, sizeof(answers));
 }
 
 /* Begins a table, in the place of an earlier one of the same tree. NULL if there is no room. The

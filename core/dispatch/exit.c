@@ -127,7 +127,7 @@ static __attribute__((cold)) void set_flags(struct pcpu *pcpu, struct vcpu *vcpu
 		long_call_slice(pcpu, vcpu);
 		vcpu_serve_fences(vcpu);
 		pcpu_account_stay(pcpu);
-		pcpu->last_irq_check = pcpu->stay_start;
+		pcpu->last_irq_check = *pcpu_stay_start(pcpu);
 	} while (vcpu->call.slice == hart_flags_slice && csr_read(CSR_TIME) < at);
 }
 
@@ -159,8 +159,8 @@ void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t loaded, uint64
 	vcpu_cpu_time_start(&vcpu->stats, at);
 	if (!calls)
 		enter_guest(&vcpu->ctx);
-	pcpu->stay_start = csr_read(CSR_INSTRET);
-	pcpu->last_irq_check = pcpu->stay_start;
+	*pcpu_stay_start(pcpu) = csr_read(CSR_INSTRET);
+	pcpu->last_irq_check = *pcpu_stay_start(pcpu);
 }
 
 /* exit_slow() has a cheaper copy of this at its end. */
@@ -190,8 +190,7 @@ _Noreturn void exit_slow(struct guest_context *ctx, uint64_t scause)
 	struct vcpu *vcpu = vcpu_of(ctx);
 	struct pcpu *pcpu = this_pcpu();
 
-	pcpu->stay_start = ctx->hs_entry_instret;
-	pcpu->last_irq_check = ctx->hs_entry_instret;
+	pcpu->last_irq_check = *pcpu_stay_start(pcpu);
 	pcpu->stay_vcpu = vcpu;
 	if (~scause < VCPU_EXITS) {
 		/* The fast path has counted the exit already. */

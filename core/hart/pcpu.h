@@ -117,13 +117,11 @@ struct pcpu {
 	bool ad_ignores_gstage; /* VMs with read-only memory cannot be here: see quirk_probe_ad() */
 	uint32_t n_observers;   /* of its vcpus; see core/watch/observe.h */
 	uint32_t n_chain_observers; /* observers that sample call chains */
-	/* The current stay in HS: instret at its beginning, the vcpu that it is accounted to
-	 * (stay_vcpu), and the kind of exit (stay_cause). */
-	uint64_t stay_start;
 	/* instret when the hart last checked for interrupts. A stay that served several vcpus is
 	 * accounted in parts; this is the beginning of the first part. */
 	uint64_t last_irq_check;
 	uint32_t begin_refusals; /* refusals of pcpu_may_begin() in a row */
+	/* The vcpu that the current stay in HS is accounted to, and the kind of exit. */
 	struct vcpu *stay_vcpu;
 	enum vcpu_exit stay_cause;
 	struct windows *windows;    /* constant after boot; NULL: the hart has no schedule */
@@ -167,6 +165,9 @@ union hart_stack {
 		/* Number of vcpus whose stays are recorded, see core/watch/stays.h. switch.S checks
 		 * it if the hart records anything. */
 		uint64_t recorded_vcpus;
+		/* instret at the beginning of the current stay in HS, plus the instructions of the
+		 * firmware since then: see arch/riscv/hart/sbi.h. */
+		uint64_t stay_start, unused;
 	} top;
 };
 _Static_assert(sizeof(union hart_stack) == HART_STACK_SIZE, "pcpu leads to its top and back");
@@ -174,6 +175,7 @@ _Static_assert(sizeof(struct pcpu) <= HART_STACK_GUARD - TRAP_STACK_ROOM, "the t
 _Static_assert(offsetof(struct pcpu, trap_t0) == TRAP_T0 &&
                    offsetof(struct pcpu, panicking) == TRAP_PANICKING,
                "switch.S");
+_Static_assert(offsetof(union hart_stack, top.stay_start) == HART_STACK_STAY, "sbi.h");
 
 /* Only the first n_pcpus are stacks; the memory of the others has other uses: main.c. */
 extern union hart_stack hart_stacks[MAX_HARTS];
@@ -195,6 +197,11 @@ static inline uint64_t *pcpu_pending(struct pcpu *pcpu)
 static inline uint64_t *pcpu_recorded_vcpus(struct pcpu *pcpu)
 {
 	return &((union hart_stack *)pcpu)->top.recorded_vcpus;
+}
+
+static inline uint64_t *pcpu_stay_start(struct pcpu *pcpu)
+{
+	return &((union hart_stack *)pcpu)->top.stay_start;
 }
 
 static inline void pcpu_resched(struct pcpu *pcpu)

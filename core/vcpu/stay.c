@@ -9,9 +9,9 @@ void pcpu_account_stay(struct pcpu *pcpu)
 {
 	struct vcpu *vcpu = pcpu->stay_vcpu;
 	uint64_t now = csr_read(CSR_INSTRET);
-	uint64_t stay = now - pcpu->stay_start;
+	uint64_t stay = now - *pcpu_stay_start(pcpu);
 
-	pcpu->stay_start = now;
+	*pcpu_stay_start(pcpu) = now;
 	if (!vcpu)
 		return;
 	CHECK(vcpu_home(vcpu) == pcpu);

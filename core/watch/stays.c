@@ -140,7 +140,7 @@ void stay_record(struct guest_context *ctx, uint64_t why, uint64_t insns)
 	if (vcpu->stays.users & STAYS_FOR_TRACE)
 		trace(pcpu, vcpu, why, insns);
 	/* Recording is accounted to no vcpu. */
-	pcpu->stay_start = csr_read(CSR_INSTRET);
+	*pcpu_stay_start(pcpu) = csr_read(CSR_INSTRET);
 }
 
 /* --- the resident vcpu -------------------------------------------------------------------- */
@@ -156,7 +156,7 @@ static void come(const struct vcpu *vcpu, uint64_t injected)
 /* Excludes the instructions since then (a value of instret) from the stay, except for a few. */
 static void is_nobodys(struct pcpu *pcpu, uint64_t since)
 {
-	pcpu->stay_start += csr_read(CSR_INSTRET) - since;
+	*pcpu_stay_start(pcpu) += csr_read(CSR_INSTRET) - since;
 }
 
 ASIDE void stays_load(struct vcpu *vcpu)

@@ -49,8 +49,8 @@ uint64_t fw_events_read(const struct fw_events *fw, uint32_t code)
 	/* Guests' counts are differences of these counters, so a counter that does not start cannot
 	 * be replaced. */
 	for (int i = 0; i < 8; i++) {
-		struct sbi_ret ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_FW_READ,
-		                              fw->counter_idx[code], 0, 0, 0, 0);
+		struct sbi_ret ret = sbi_call_in_stay(SBI_EXT_PMU, SBI_PMU_COUNTER_FW_READ,
+		                                      fw->counter_idx[code], 0, 0, 0, 0);
 
 		if (ret.error == SBI_SUCCESS)
 			return ret.value;

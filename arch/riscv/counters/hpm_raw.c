@@ -29,8 +29,8 @@ bool hpm_firmware_event(const struct hw_event *config, uint32_t *event_idx)
  * are reset before. Returns 0 if none can count the event. */
 static uint64_t ask(uint32_t event_idx, uint64_t event_data, uint64_t hctrs)
 {
-	struct sbi_ret ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, 0, hctrs,
-	                              HPM_SBI_GUESTS, event_idx, event_data);
+	struct sbi_ret ret = sbi_call_in_stay(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, 0,
+	                                      hctrs, HPM_SBI_GUESTS, event_idx, event_data);
 
 	if (ret.error != SBI_SUCCESS || ret.value >= 32)
 		return 0;

@@ -17,15 +17,15 @@
 /* Stops the counter, and takes its event from it. */
 static inline void hpm_sbi_reset(uint64_t hctr)
 {
-	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
+	sbi_call_in_stay(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
 }
 
 /* Gives the counter an event. Returns false if the firmware refuses. */
 static inline bool hpm_sbi_configure(uint32_t hctr, uint64_t flags, uint32_t event_idx,
                                      uint64_t event_data)
 {
-	struct sbi_ret ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1, flags,
-	                              event_idx, event_data);
+	struct sbi_ret ret = sbi_call_in_stay(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1,
+	                                      flags, event_idx, event_data);
 
 	return ret.error == SBI_SUCCESS && ret.value == hctr;
 }
@@ -53,7 +53,11 @@ static inline bool hpm_sbi_start_call(uint64_t mask, uint64_t flags, uint64_t va
 
 	if (armed && pending)
 		csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
+	uint64_t before = csr_read(CSR_INSTRET);
 	long error = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_START, 0, mask, flags, value, 0).error;
+	/* A start of instret changes it. */
+	if (!(mask & HCTRS_INSTRET))
+		sbi_leave_out(before);
 	if (!armed && !pending)
 		csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
 	if (armed && pending)
@@ -63,7 +67,7 @@ static inline bool hpm_sbi_start_call(uint64_t mask, uint64_t flags, uint64_t va
 
 static inline bool hpm_sbi_stop_call(uint64_t mask)
 {
-	long error = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, 0, mask, 0, 0, 0).error;
+	long error = sbi_call_in_stay(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, 0, mask, 0, 0, 0).error;
 
 	return error == SBI_SUCCESS || error == SBI_ERR_ALREADY_STOPPED;
 }

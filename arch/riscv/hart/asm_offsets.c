@@ -11,7 +11,6 @@ void asm_offsets(void)
 {
 	DEFINE(CTX_X, offsetof(struct guest_context, x));
 	DEFINE(CTX_HS_SP, offsetof(struct guest_context, hs_sp));
-	DEFINE(CTX_HS_ENTRY_INSTRET, offsetof(struct guest_context, hs_entry_instret));
 	DEFINE(CTX_HS_LONGEST, offsetof(struct guest_context, hs_longest));
 	DEFINE(CTX_ECALLS, offsetof(struct guest_context, exits[EXIT_ECALL]));
 	DEFINE(CTX_HS_INSNS, offsetof(struct guest_context, hs_insns));
@@ -25,6 +24,7 @@ void asm_offsets(void)
 	DEFINE(CTX_CALLS, offsetof(struct guest_context, calls));
 	DEFINE(CTX_CALLERS, offsetof(struct guest_context, callers));
 	DEFINE(ASM_HART_STACK_TOP, HART_STACK_TOP);
+	DEFINE(ASM_HART_STAY, HART_STACK_STAY - HART_STACK_TOP);
 	DEFINE(ASM_HART_STACK_SIZE, HART_STACK_SIZE);
 	DEFINE(ASM_HART_STACK_ROOM, HART_STACK_ROOM);
 	DEFINE(ASM_HART_STACK_GUARD, HART_STACK_GUARD);

@@ -15,7 +15,8 @@
  * overflowed.
  */
 #define HART_STACK_SIZE  32768UL
-#define HART_STACK_TOP   (HART_STACK_SIZE - 16UL) /* initial sp; the hart's pending word is here */
+#define HART_STACK_TOP   (HART_STACK_SIZE - 32UL) /* initial sp; the hart's pending word is here */
+#define HART_STACK_STAY  (HART_STACK_TOP + 16UL)  /* the beginning of its stay, see sbi.h */
 #define HART_STACK_GUARD 12288UL
 #define TRAP_STACK_ROOM  4096UL /* the guard page is above it */
 #define HART_STACK_ROOM  (HART_STACK_TOP - HART_STACK_GUARD - PAGE_SIZE)
@@ -59,8 +60,7 @@ struct guest_context {
 	/* x[0] is always 0. While an SBI call is served, a0, a1, s0..s11, t2..t6 and gp are stale
 	 * (see switch.S). */
 	uint64_t x[32];
-	uint64_t hs_sp;            /* top of the stack of its home hart */
-	uint64_t hs_entry_instret; /* instret at the last exit */
+	uint64_t hs_sp; /* top of the stack of its home hart */
 	/* Instructions of the longest stay in HS, including world switches. While stays are
 	 * recorded it is 0, so that each stay is the longest one and calls stay_record(). */
 	uint64_t hs_longest;

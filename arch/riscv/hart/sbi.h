@@ -3,6 +3,8 @@
 #ifndef ARCH_RISCV_HART_SBI_H
 #define ARCH_RISCV_HART_SBI_H
 
+#include "arch/riscv/hart/context.h"
+#include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/sbi_spec.h"
 #include "core/lib/types.h"
 #include "vpmu/sbi_pmu.h"
@@ -23,6 +25,32 @@ static inline struct sbi_ret sbi_call(uint64_t eid, uint64_t fid, uint64_t arg0,
 	                 : "r"(a2), "r"(a3), "r"(a4), "r"(a6), "r"(a7)
 	                 : "memory");
 	return (struct sbi_ret){.error = (long)a0, .value = a1};
+}
+
+/*
+ * A stay in HS is Tally's own instructions, but without Smcntrpmf instret counts those of the
+ * firmware too. So this moves the beginning of the hart's stay by the instructions since `before`,
+ * a value of instret. Nothing may have changed instret meanwhile.
+ */
+static inline void sbi_leave_out(uint64_t before)
+{
+	uint64_t sp;
+
+	__asm__("mv %0, sp" : "=r"(sp));
+	*(uint64_t *)(ALIGN_DOWN(sp, HART_STACK_SIZE) + HART_STACK_STAY) +=
+	    csr_read(CSR_INSTRET) - before;
+}
+
+/* For calls while guests run, which do not change instret. */
+static inline struct sbi_ret sbi_call_in_stay(uint64_t eid, uint64_t fid, uint64_t arg0,
+                                              uint64_t arg1, uint64_t arg2, uint64_t arg3,
+                                              uint64_t arg4)
+{
+	uint64_t before = csr_read(CSR_INSTRET);
+	struct sbi_ret ret = sbi_call(eid, fid, arg0, arg1, arg2, arg3, arg4);
+
+	sbi_leave_out(before);
+	return ret;
 }
 
 static inline bool sbi_probe(uint64_t eid)

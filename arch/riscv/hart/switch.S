@@ -22,7 +22,7 @@
  * except a3 and, after an SBI call, a0 and a1. */
 	.macro	account_stay exit
 	csrr	t0, CSR_INSTRET
-	ld	t1, CTX_HS_ENTRY_INSTRET(tp)
+	ld	t1, ASM_HART_STAY(sp)
 	ld	a4, (CTX_HS_INSNS + 8 * \exit)(tp)
 	ld	a2, CTX_HS_LONGEST(tp)
 	sub	t0, t0, t1
@@ -34,7 +34,7 @@ accounted_\exit:
 
 	.macro	longest exit
 longest_\exit:
-	sd	a3, CTX_HS_ENTRY_INSTRET(tp)
+	sd	a3, X(0)
 	.if	\exit == ASM_EXIT_ECALL
 	sd	a0, X(10)
 	sd	a1, X(11)
@@ -47,7 +47,8 @@ longest_\exit:
 	ld	a0, X(10)
 	ld	a1, X(11)
 	.endif
-	ld	a3, CTX_HS_ENTRY_INSTRET(tp)
+	ld	a3, X(0)
+	sd	zero, X(0)
 	j	accounted_\exit
 	.endm
 
@@ -146,8 +147,8 @@ trap_vector:
 	save_for_c
 1:
 	csrr	t1, CSR_INSTRET
-	sd	t1, CTX_HS_ENTRY_INSTRET(tp)
 	ld	sp, CTX_HS_SP(tp)
+	sd	t1, ASM_HART_STAY(sp)
 2:	check	check_exit
 	bnez	t0, no_ecall
 

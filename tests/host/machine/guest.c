@@ -13,7 +13,7 @@
 
 static void fast_ends(struct guest_context *ctx, enum vcpu_exit why)
 {
-	uint64_t stay = machine_csr_read(CSR_INSTRET) - ctx->hs_entry_instret;
+	uint64_t stay = machine_csr_read(CSR_INSTRET) - *pcpu_stay_start(vcpu_of(ctx)->home);
 
 	ctx->hs_insns[why] += stay;
 	if (stay > ctx->hs_longest)
@@ -122,7 +122,7 @@ void guest_traps(struct machine_hart *h, uint64_t scause)
 	ctx->callers = NULL;
 	if (h->records_exits)
 		record_exit();
-	ctx->hs_entry_instret = machine_csr_read(CSR_INSTRET);
+	*pcpu_stay_start(vcpu_of(ctx)->home) = machine_csr_read(CSR_INSTRET);
 	check_exit();
 	if (scause == CAUSE_ECALL_VS) {
 		ecall(h, ctx);

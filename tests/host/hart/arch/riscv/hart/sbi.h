@@ -7,6 +7,14 @@
 #include "core/lib/types.h"
 #include "vpmu/sbi_pmu.h"
 
+/* The firmware has no instructions here. */
+#define sbi_call_in_stay sbi_call
+
+static inline void sbi_leave_out(uint64_t before)
+{
+	(void)before;
+}
+
 #ifdef HOST_FIRMWARE
 
 struct sbi_ret sbi_call(uint64_t eid, uint64_t fid, uint64_t arg0, uint64_t arg1, uint64_t arg2,

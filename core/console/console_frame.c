@@ -19,24 +19,34 @@ static void frame_line(struct console *c, const char *kind, const char *text)
 	console_put(c, "\n", 1);
 }
 
-static void encode(struct console *c, unsigned int vm, const char *bytes, size_t n)
+/* Encodes the first bytes of n, and returns how many: at least one, but no further one once `most`
+ * bytes are printed. A few bytes at a time, because each piece of output costs more than a byte. */
+static size_t encode(struct console *c, unsigned int vm, const char *bytes, size_t n, size_t most)
 {
-	char head[] = {RS[0], (char)('A' + vm)};
+	char head[] = {RS[0], (char)('A' + vm)}, out[48];
+	size_t done, len = 0;
 
 	if (c->open != vm && n > 0) {
 		console_close(c);
 		console_put(c, head, sizeof(head));
 		c->open = vm;
 	}
-	for (size_t i = 0; i < n; i++) {
-		uint8_t ch = (uint8_t)bytes[i];
-		char code[] = {'%', "0123456789ABCDEF"[ch >> 4], "0123456789ABCDEF"[ch & 15]};
+	for (done = 0; done < n && (done == 0 || c->work + len < most); done++) {
+		uint8_t ch = (uint8_t)bytes[done];
 
-		if (ch < ' ' || ch == 0x7f || ch == '%')
-			console_put(c, code, sizeof(code));
-		else
-			console_put(c, bytes + i, 1);
+		if (len > sizeof(out) - 3) {
+			console_put(c, out, len);
+			len = 0;
+		}
+		if (ch < ' ' || ch == 0x7f || ch == '%') {
+			out[len++] = '%';
+			out[len++] = "0123456789ABCDEF"[ch >> 4];
+			ch = (uint8_t) "0123456789ABCDEF"[ch & 15];
+		}
+		out[len++] = (char)ch;
 	}
+	console_put(c, out, len);
+	return done;
 }
 
 /* Encodes the part of vm's unfinished line that it has printed already. */
@@ -45,9 +55,9 @@ static void encode_kept(struct console *c, unsigned int vm)
 	struct console_line *l = &c->lines[vm];
 	const char *unfinished = console_line_unfinished(l);
 
-	encode(c, vm, l->text, l->len);
-	encode(c, vm, "\r", l->cr);
-	encode(c, vm, unfinished, strlen(unfinished));
+	(void)encode(c, vm, l->text, l->len, SIZE_MAX);
+	(void)encode(c, vm, "\r", l->cr, SIZE_MAX);
+	(void)encode(c, vm, unfinished, strlen(unfinished), SIZE_MAX);
 	console_line_restart(l);
 }
 
@@ -58,8 +68,8 @@ size_t console_frame_write(struct console *c, unsigned int vm, const char *bytes
 	if (c->lines[vm].len > 0 && c->room < CONSOLE_CALL_MOST)
 		return 0;
 	encode_kept(c, vm);
-	while (done < n && most && (done == 0 || c->work < most))
-		encode(c, vm, bytes + done++, 1);
+	if (most > 0)
+		done = encode(c, vm, bytes, n, most);
 	/* After frames end, the rest of an unfinished line is another piece. */
 	if (done > 0)
 		c->lines[vm].continued = bytes[done - 1] != '\n';

@@ -61,27 +61,41 @@ void uart_listen(const struct uart *uart, bool received, bool empty)
 		    (get(uart, IER) & IER_UUE) | (received ? IER_RX : 0) | (empty ? IER_TX : 0));
 }
 
+static void send(const struct uart *uart, const char *s, size_t n)
+{
+	uint64_t at = uart->base + ((uint64_t)THR << uart->shift);
+	const char *end = s + n;
+
+	if (uart->width == 4) {
+		for (; s < end; s++)
+			io_write32(at, (uint8_t)*s);
+	} else {
+		for (; s < end; s++)
+			io_write8(at, (uint8_t)*s);
+	}
+}
+
 size_t uart_put(struct uart *uart, const char *s, size_t n)
 {
 	/* Kept here, because in a panic another hart may be writing, too. */
-	uint32_t taken = uart->taken;
-	size_t i;
+	size_t taken = uart->taken, done = 0;
 
-	for (i = 0; i < n; i++) {
-		if (!uart->base) {
-			sbi_call(SBI_EXT_DBCN, SBI_DBCN_WRITE_BYTE, (uint8_t)s[i], 0, 0, 0, 0);
-			continue;
-		}
-		if (!taken) {
-			if (!(get(uart, LSR) & LSR_THRE))
-				break;
+	for (; !uart->base && done < n; done++)
+		sbi_call(SBI_EXT_DBCN, SBI_DBCN_WRITE_BYTE, (uint8_t)s[done], 0, 0, 0, 0);
+	while (done < n) {
+		size_t now;
+
+		if (!taken && get(uart, LSR) & LSR_THRE)
 			taken = uart->fifo;
-		}
-		put(uart, THR, (uint8_t)s[i]);
-		taken--;
+		if (!taken)
+			break;
+		now = n - done < taken ? n - done : taken;
+		send(uart, s + done, now);
+		done += now;
+		taken -= now;
 	}
-	uart->taken = taken;
-	return i;
+	uart->taken = (uint32_t)taken;
+	return done;
 }
 
 void uart_write(struct uart *uart, const char *s, size_t n)

@@ -21,7 +21,7 @@
 
 /* One stay in HS passes on at most INPUT_BURST typed bytes, and no further one when the console has
  * printed INPUT_PRINTS bytes. */
-#define INPUT_BURST  32
+#define INPUT_BURST  8
 #define INPUT_PRINTS 64
 
 /* How often a command makes or prints a piece of its output, in a stay in HS of its own. Guests run
@@ -283,11 +283,11 @@ static int pass_byte(void)
 }
 
 /* Passes typed bytes on. Returns the time of the next call, or ~0 if the interrupt of the next byte
- * is enough. Bytes for which there is no room stay in the host's UART, so that pasted text is not
- * lost. */
-static uint64_t read_typed(uint64_t now)
+ * is enough. None is passed on in a stay that has answered. Bytes for which there is no room stay
+ * in the host's UART, so that pasted text is not lost. */
+static uint64_t read_typed(uint64_t now, bool answered)
 {
-	bool wait = must_wait(now);
+	bool wait = answered || must_wait(now);
 	int printed = 0, n = 0;
 
 	for (int i = 0; i < INPUT_BURST && printed < INPUT_PRINTS && n >= 0 && !wait; i++) {
@@ -299,7 +299,9 @@ static uint64_t read_typed(uint64_t now)
 	hears_input = !wait;
 	uart_listen(log_uart(), hears_input, hears_output);
 	log_unlock();
-	return !wait ? ~0UL : due != ~0UL ? due : now + platform.timebase / LOOKS_HZ;
+	if (!wait)
+		return ~0UL;
+	return due != ~0UL ? due : now + platform.timebase / (answered ? LINES_HZ : LOOKS_HZ);
 }
 
 /* Whether output of the hart is in the ring. */
@@ -325,7 +327,7 @@ static bool drain(void)
 }
 
 /* Called on the interrupt of the host's UART, and on each hart at the time that it has set. Drains
- * the ring. Before that the hart that listens prints the next line of a command and passes typed
+ * the ring. Before that the hart that listens prints the next line of a command, or passes typed
  * bytes on: reading input may clear the interrupt of an empty transmitter, and then finds it empty.
  */
 static void serve(void)
@@ -333,9 +335,11 @@ static void serve(void)
 	uint64_t now = csr_read(CSR_TIME), next = ~0UL;
 
 	if (this_pcpu() == listener) {
-		if (now >= due)
+		bool answers = now >= due;
+
+		if (answers)
 			prompt_go_on(now);
-		next = read_typed(now);
+		next = read_typed(now, answers);
 	}
 	external_poll_at(EXTERNAL_CONSOLE, next);
 	if (drain())

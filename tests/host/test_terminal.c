@@ -304,6 +304,10 @@ static void one_command_at_a_time(void **state)
 		assert_false(listening);
 		host_csrs[CSR_TIME] = hart.pcpu.next_poll;
 	}
+	/* The end of the answer is a stay of its own, too. */
+	serve_console();
+	assert_int_equal(typed, TYPED);
+	host_csrs[CSR_TIME] = hart.pcpu.next_poll;
 	serve_console();
 	assert_int_equal(typed, 0);
 	assert_true(listening);
@@ -325,6 +329,9 @@ static void long_lines(void **state)
 			host_csrs[CSR_TIME] = hart.pcpu.next_poll;
 		}
 	}
+	serve_console();
+	assert_false(listening);
+	host_csrs[CSR_TIME] = hart.pcpu.next_poll;
 	serve_console();
 	assert_true(listening);
 	length = 288;

@@ -79,7 +79,7 @@ static void count(struct dma_stay *stay, struct dma_function *f)
 	turn_off(stay, f);
 	f->faults = 0;
 	if (f->live && !f->off)
-		dma_log_off(stay, f);
+		dma_log_off(f);
 	f->off = true;
 }
 
@@ -89,6 +89,7 @@ static void serve(struct dma_stay *stay, const struct iommu_fault *fault)
 	uint64_t number = dma.served++;
 
 	dma_log(stay, f, fault);
+	stay->served++;
 	/* Faults of an earlier life have no effect in this one. */
 	if (!f || number < f->first)
 		return;
@@ -124,7 +125,7 @@ static bool serve_some(struct dma_stay *stay)
 		dma.budget = STAY_FAULTS;
 	}
 	while (is_next(stay)) {
-		if (!dma.budget) {
+		if (!dma.budget || stay->logged) {
 			stay->again = true;
 			return false;
 		}
@@ -148,8 +149,11 @@ static bool serve_some(struct dma_stay *stay)
 static uint64_t work(struct dma_stay *stay)
 {
 	uint64_t next, soon = platform.timebase / 1000 * DMA_REST_MS;
-	bool none_left = serve_some(stay);
+	bool none_left;
 
+	/* First, because records may come all the time. */
+	(void)dma_log_due(stay);
+	none_left = serve_some(stay);
 	if (stay->other && !none_left && dma.listener == this_pcpu())
 		dma.listener = vcpu_home(stay->other);
 	next = dma_log_due(stay);
@@ -215,21 +219,19 @@ bool dma_log_remaining(struct vm *vm)
 {
 	struct dma_stay stay = {.begun = true, .vm = vm};
 	struct iommu_fault fault;
-	uint32_t served = 0;
 
 	if (!dma.n_functions)
 		return false;
 	spin_lock(&dma.lock);
 	stay.now = csr_read(CSR_TIME);
-	while (served < STAY_FAULTS && is_next(&stay) && iommu_next_fault(&dma.iommu, &fault)) {
+	while (stay.served < STAY_FAULTS && !stay.logged && is_next(&stay) &&
+	       iommu_next_fault(&dma.iommu, &fault))
 		serve(&stay, &fault);
-		served++;
-	}
-	if (!stay.logged)
+	if (!stay.served)
 		dma_log_stay_vm(&stay);
 	spin_unlock(&dma.lock);
 	turn_all_off(&stay);
-	return stay.logged || served == STAY_FAULTS;
+	return stay.logged || stay.served;
 }
 
 static enum irqchip_mode mode_of(uint32_t type)

@@ -102,7 +102,7 @@ void dma_log(struct dma_stay *stay, const struct dma_function *f, const struct i
 
 	told->unlogged++;
 	told->last = *fault;
-	if (!stay->logged && line_at(told) <= stay->now)
+	if (!stay->logged && !stay->served && line_at(told) <= stay->now)
 		say_untold(stay, told);
 }
 
@@ -115,14 +115,10 @@ static void say_off(struct dma_stay *stay, struct dma_function *f)
 	         f->vm->config->name, f->name, STORM_FAULTS, STORM_MS);
 }
 
-void dma_log_off(struct dma_stay *stay, struct dma_function *f)
+void dma_log_off(struct dma_function *f)
 {
-	if (f->off_unlogged)
-		return;
+	dma.unlogged_offs += !f->off_unlogged;
 	f->off_unlogged = true;
-	dma.unlogged_offs++;
-	if (!stay->logged)
-		say_off(stay, f);
 }
 
 void dma_log_lost(void)
@@ -135,13 +131,19 @@ void dma_log_lost(void)
 	dma.lost_by_memory = how == IOMMU_LOST_MEMORY;
 }
 
+/* Whether the stay has done nothing yet. Otherwise another one follows. */
+static bool is_fresh(struct dma_stay *stay)
+{
+	bool fresh = !stay->logged && !stay->served;
+
+	stay->again |= !fresh;
+	return fresh;
+}
+
 /* Whether the stay may log a line for a VM, which is due. */
 static bool may_tell(struct dma_stay *stay, const struct vm *vm)
 {
-	if (!dma_stay_claim(stay, vm))
-		return false;
-	stay->again |= stay->logged;
-	return !stay->logged;
+	return dma_stay_claim(stay, vm) && is_fresh(stay);
 }
 
 static void tell_offs(struct dma_stay *stay)
@@ -157,9 +159,7 @@ static void tell_offs(struct dma_stay *stay)
 /* Lost records belong to no VM. The hart that drains the queue reports them. */
 static void tell_lost(struct dma_stay *stay)
 {
-	if (stay->logged)
-		stay->again = true;
-	else
+	if (is_fresh(stay))
 		say_untold(stay, &dma.lost);
 }
 

@@ -39,7 +39,7 @@ struct dma_log_state {
 #define STORM_FAULTS 64U /* of a function, in a window */
 #define STORM_MS     10UL
 
-#define STAY_FAULTS 16U /* most faults in one stay, and in DMA_REST_MS */
+#define STAY_FAULTS 8U  /* most faults in one stay, and in DMA_REST_MS */
 #define DMA_REST_MS 1UL /* between two stays, while something is left */
 
 /* A stay of a hart. All its work is for one VM, whose lead hart it is. */
@@ -49,7 +49,10 @@ struct dma_stay {
 	const struct vm *vm;
 	struct vcpu *other; /* vcpu 0 of the VM whose hart must continue; NULL if there is none */
 	bool again;         /* some work is left for another stay */
-	bool logged;        /* it has logged its line */
+	/* It has logged a line, or served records: one stay does not do both, but for the line of
+	 * its first record. */
+	bool logged;
+	uint32_t served;
 	/* Functions to be turned off at its end. */
 	uint32_t n_off;
 	struct {
@@ -98,17 +101,17 @@ bool dma_stay_claim(struct dma_stay *stay, const struct vm *vm);
 /* Returns NULL if no VM has it. */
 struct dma_function *dma_function_of(uint32_t id);
 
-/* Logs a fault, now or later. */
+/* Logs a fault, now or later. Called before it is counted as served. */
 void dma_log(struct dma_stay *stay, const struct dma_function *f, const struct iommu_fault *fault);
 
-/* Logs that a function was turned off. */
-void dma_log_off(struct dma_stay *stay, struct dma_function *f);
+/* Has a later stay log that a function was turned off. */
+void dma_log_off(struct dma_function *f);
 
 /* Logs lost records, if there are any. */
 void dma_log_lost(void);
 
-/* Logs the line of a stay that has none, if one is due. Returns the time of the next line that this
- * hart has to log. */
+/* Logs a line that is due, if the stay has done nothing yet. Returns the time of the next line that
+ * this hart has to log. */
 uint64_t dma_log_due(struct dma_stay *stay);
 
 /* The same for the VM of the stay, even if it is not due. */

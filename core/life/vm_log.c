@@ -14,7 +14,7 @@
 
 /* Maximum number of stays that serve the devices' last faults: enough for twice the fault queue. A
  * device that faults for ever must not delay the VM's end for ever. */
-#define MAX_FAULT_STAYS 16U
+#define MAX_FAULT_STAYS 40U
 
 /* How long the lines about an end wait for room, all together. A serial line of 115,200 baud takes
  * all that can be in front of them in 10 s. */

@@ -23,7 +23,7 @@
 #define TALLY_EVENT_EXITS_WFI   263U /* WFI, or WRS.NTO */
 #define TALLY_EVENT_EXITS_OTHER 264U /* any other exit */
 
-/* Instructions that the hart executed in HS and M for this vcpu, in stays that are over. */
+/* Instructions that the hart executed in HS for this vcpu, in stays that are over. */
 #define TALLY_EVENT_HS_INSTRUCTIONS 265U
 
 /* Time during which the vcpu was ready while another one was on the hart, in ticks of the
@@ -36,7 +36,7 @@
 /* Calls of counter_config_matching that returned SBI_ERR_NOT_SUPPORTED. */
 #define TALLY_EVENT_REFUSALS 268U
 
-/* Instructions of the longest stay in HS and M for this vcpu: a maximum, not a sum. */
+/* Instructions of the longest stay in HS for this vcpu: a maximum, not a sum. */
 #define TALLY_EVENT_LONGEST_STAY 269U
 
 /* Virtual LCOFIs that were held because the limit per 10 ms was reached. */

@@ -126,7 +126,7 @@ static inline uint64_t vcpu_exits(const struct vcpu *vcpu)
 	return sum;
 }
 
-/* Returns the number of instructions in HS and M for it. */
+/* Returns the number of instructions in HS for it. */
 static inline uint64_t vcpu_hs_insns(const struct vcpu *vcpu)
 {
 	uint64_t sum = 0;

@@ -83,10 +83,15 @@ static uint64_t line_at(const struct dma_log_state *told)
 	return told->ever ? told->at + platform.timebase * LINE_S : 0;
 }
 
-static void say_untold(struct dma_stay *stay, struct dma_log_state *told)
+static void note_line(struct dma_stay *stay, struct dma_log_state *told)
 {
 	stay->logged = told->ever = true;
 	told->at = stay->now;
+}
+
+static void say_untold(struct dma_stay *stay, struct dma_log_state *told)
+{
+	note_line(stay, told);
 	if (told != &dma.lost)
 		say(&told->last, told->unlogged - 1);
 	else if (dma.lost_by_memory)
@@ -100,10 +105,14 @@ void dma_log(struct dma_stay *stay, const struct dma_function *f, const struct i
 {
 	struct dma_log_state *told = f ? &dma.vms[f->vm->index].log : &dma.nobody;
 
+	if (!told->unlogged && !stay->logged && !stay->served && line_at(told) <= stay->now) {
+		note_line(stay, told);
+		say(fault, 0);
+		return;
+	}
 	told->unlogged++;
 	told->last = *fault;
-	if (!stay->logged && !stay->served && line_at(told) <= stay->now)
-		say_untold(stay, told);
+	dma.untold = true;
 }
 
 static void say_off(struct dma_stay *stay, struct dma_function *f)
@@ -128,6 +137,7 @@ void dma_log_lost(void)
 	if (how == IOMMU_LOST_NONE)
 		return;
 	dma.lost.unlogged = 1;
+	dma.untold = true;
 	dma.lost_by_memory = how == IOMMU_LOST_MEMORY;
 }
 
@@ -166,8 +176,11 @@ static void tell_lost(struct dma_stay *stay)
 uint64_t dma_log_due(struct dma_stay *stay)
 {
 	uint64_t next = ~0UL;
+	bool untold = false;
 
 	tell_offs(stay);
+	if (!dma.untold)
+		return next;
 	for (uint32_t i = 0; i < n_vms + 2; i++) {
 		const struct vm *vm = i < n_vms ? &vms[i] : NULL;
 		struct dma_log_state *told = vm           ? &dma.vms[i].log
@@ -176,6 +189,7 @@ uint64_t dma_log_due(struct dma_stay *stay)
 		const struct pcpu *hart = vm ? vcpu_home(vm->vcpus[0]) : dma.listener;
 		uint64_t at = line_at(told);
 
+		untold |= told->unlogged > 0;
 		if (!told->unlogged || (hart != this_pcpu() && (!vm || at > stay->now)))
 			continue;
 		if (at > stay->now)
@@ -185,6 +199,7 @@ uint64_t dma_log_due(struct dma_stay *stay)
 		else if (may_tell(stay, vm))
 			say_untold(stay, told);
 	}
+	dma.untold = untold;
 	return next;
 }
 

@@ -83,9 +83,9 @@
 #define VM_FRAME_US_MIN     200U     /* of a major frame */
 #define VM_FRAME_US_MAX     1000000U /* longest time between looks at a VM that shares its hart */
 #define VM_WINDOW_US_MIN    100U     /* of a window, and of one piece of slack */
-/* Longest stay in HS, in instructions. Only on harts with a schedule and very many vcpus or device
- * interrupts can it be longer: core/tree/vm_stay.h. */
-#define VM_LONGEST_STAY 20000U
+/* Longest stay in HS that a guest can cause, in instructions, without those of the firmware. Only
+ * on harts with a schedule may it be longer: core/tree/vm_stay.h. */
+#define VM_LONGEST_STAY 5000U
 
 /* Bytes in the blob, valid as long as the blob is. */
 struct vm_image {

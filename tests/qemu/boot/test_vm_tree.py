@@ -89,7 +89,7 @@ def test_summary_of_schedules(tree_file):
         "  use           458 us  22.9 %  slack to one",
     ]
     assert json.loads(check(tree_file(text), "--json").stdout)["schedules"] == [{
-        "hart": 0, "frame_us": 2000, "longest_stay": 20000, "least_guard_us": 30,
+        "hart": 0, "frame_us": 2000, "longest_stay": 16650, "least_guard_us": 30,
         "guards_us": 42, "slack_us": 458,
         "slack": ["one"], "windows": [
             {"vm": "one", "vcpus": [0], "start_us": 200, "length_us": 500, "guard_us": 10},

@@ -42,7 +42,7 @@ both_backends = pytest.mark.parametrize("backend", BACKENDS)
 
 # No request of a guest may keep a hart longer, in instructions. Boot says what it computes of a
 # schedule's tree: this for ordinary trees, and more for those with very many vcpus.
-LONGEST_STAY = at_most(20000)
+LONGEST_STAY = at_most(5000)
 PROMISE = re.compile(r"hart \d+: no stay in HS is longer than (\d+) instructions; "
                      r"least guard (\d+) us")
 

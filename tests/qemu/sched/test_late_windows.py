@@ -104,8 +104,8 @@ def boot(folder, guard, nap, beside=7, neighbour="restart", each=8, ticks=100000
 
 
 # What boot computes of this tree, in instructions and us.
-LIMITS = {"ssccfg": (20000, 20), "sbi": (20000, 32)}
-SMALL = {"ssccfg": (20000, 19), "sbi": (20000, 31)}
+LIMITS = {"ssccfg": (6700, 20), "sbi": (18410, 32)}
+SMALL = {"ssccfg": (5340, 19), "sbi": (17050, 31)}
 
 
 @harness.both_backends

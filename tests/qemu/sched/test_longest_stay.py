@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No request of a guest keeps a hart in HS for more than 20,000 instructions: here the dearest
+"""No request of a guest keeps a hart in HS for more than 5,000 instructions: here the dearest
 there are. harness.run() checks every other run in the exact profile too, and the session prints the
 longest."""
 
@@ -14,7 +14,7 @@ from tallylib import tally_ctl
 
 MEASURE = "kind=measure rounds=1 length=100000"
 BUSY = "kind=measure rounds=1000000 length=100000"
-# Without smcntrpmf, so that the firmware's instructions are in the figures (docs/events.md).
+# Without smcntrpmf, so that Tally leaves the firmware's instructions out (docs/events.md).
 ALL_MODES = ["--cpu", "rv64,sscofpmf=on,ssaia=on,ssccfg=on"]
 PARTS = ["PLIC", "RFENCE", "interrupts", "PMU", "DBCN", "UART"]
 

@@ -24,7 +24,7 @@ static void send_ipi(uint64_t hartid)
 	long error = 0;
 
 	for (int i = 0; i < 8; i++) {
-		error = sbi_call_in_stay(SBI_EXT_IPI, SBI_IPI_SEND_IPI, 1, hartid, 0, 0, 0).error;
+		error = sbi_call(SBI_EXT_IPI, SBI_IPI_SEND_IPI, 1, hartid, 0, 0, 0).error;
 		if (error == SBI_SUCCESS)
 			return;
 	}

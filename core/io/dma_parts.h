@@ -81,7 +81,7 @@ extern struct dma {
 	struct dma_log_state nobody;
 	struct dma_log_state lost; /* faults that the IOMMU has not recorded */
 	bool lost_by_memory;
-	bool untold; /* a line may have to be logged: one of these has `unlogged` */
+	bool untold;            /* a line may have to be logged: one of these has `unlogged` */
 	uint32_t unlogged_offs; /* functions with off_unlogged */
 	/* Records that may still be served in the period that began at budget_since. */
 	uint32_t budget;

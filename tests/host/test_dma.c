@@ -441,7 +441,8 @@ static void at_once(void **state)
 	}
 }
 
-/* A stay that tells nothing serves 8, and the next comes a millisecond later, whoever makes them. */
+/* A stay that tells nothing serves 8, and the next comes a millisecond later, whoever makes
+ * them. */
 static void no_more_than(void **state)
 {
 	uint64_t since;

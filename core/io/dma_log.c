@@ -6,8 +6,7 @@
 #include "core/log.h"
 #include "core/vcpu/vm.h"
 
-#define LINE_S      1UL /* between two lines of a VM */
-#define PLACE_BYTES 40U
+#define LINE_S 1UL /* between two lines of a VM */
 
 /* Returns the PCI function of an id of the IOMMU: bus << 8 | device << 3 | number. */
 static uint32_t by_map(uint32_t id)
@@ -19,15 +18,6 @@ static uint32_t by_map(uint32_t id)
 			return platform.iommu.ranges[i].function + offset;
 	}
 	return id;
-}
-
-static const char *place_text(uint32_t id, char *text)
-{
-	uint32_t function = by_map(id);
-
-	(void)tally_snprintf(text, PLACE_BYTES, "%02x:%02x.%x", function >> 8, function >> 3 & 31,
-	                     function & 7);
-	return text;
 }
 
 static const char *access_text(enum iommu_access access)
@@ -64,18 +54,21 @@ static const char *cause_text(uint32_t cause)
 static void say(const struct iommu_fault *fault, uint32_t before)
 {
 	const struct dma_function *f = dma_function_of(fault->device);
-	char place[PLACE_BYTES], more[32] = "";
+	uint32_t function = by_map(fault->device);
+	uint32_t bus = function >> 8, device = function >> 3 & 31;
+	char more[32] = "";
 
 	if (before)
 		(void)tally_snprintf(more, sizeof(more), "; %u before it", before);
 	if (f)
-		log_line("vm %s: DMA of %s (%s): %s 0x%lx: %s (cause %u)%s", f->vm->config->name,
-		         f->name, place_text(f->id, place), access_text(fault->access),
-		         fault->address, cause_text(fault->cause), fault->cause, more);
+		log_line("vm %s: DMA of %s (%02x:%02x.%x): %s 0x%lx: %s (cause %u)%s",
+		         f->vm->config->name, f->name, bus, device, function & 7,
+		         access_text(fault->access), fault->address, cause_text(fault->cause),
+		         fault->cause, more);
 	else
-		log_line("IOMMU: DMA of %s, which no VM has: %s 0x%lx (cause %u)%s",
-		         place_text(fault->device, place), access_text(fault->access),
-		         fault->address, fault->cause, more);
+		log_line("IOMMU: DMA of %02x:%02x.%x, which no VM has: %s 0x%lx (cause %u)%s", bus,
+		         device, function & 7, access_text(fault->access), fault->address,
+		         fault->cause, more);
 }
 
 static uint64_t line_at(const struct dma_log_state *told)

@@ -19,8 +19,8 @@ struct wire {
 	uint32_t guest; /* source of the VM's PLIC */
 	struct irqchip_source source;
 	uint32_t place;              /* its destination; it may be completed there at any time */
-	bool live;                   /* in a life of the VM */
 	const struct vcpu *gated_by; /* the source is off outside its windows; NULL: no vcpu's */
+	bool live;                   /* in a life of the VM */
 	bool listens;
 	bool held; /* claimed, and the guest has not completed it */
 };

@@ -152,7 +152,7 @@ __attribute__((cold)) bool terminal_log(const char *line)
 {
 	log_lock_for(RING_TALLY);
 	/* Leaves room for a line that cannot wait. */
-	bool room = log_room(RING_TALLY) >= 2 * LINES_MOST;
+	bool room = log_room(RING_TALLY) >= 2UL * LINES_MOST;
 
 	if (room)
 		write_line(line);

@@ -129,6 +129,11 @@ uint64_t vcpu_fw_total(const struct vcpu *vcpu, uint32_t code)
 	return 0;
 }
 
+void vcpu_wake_in_windows(const struct vcpu *vcpu, uint64_t at)
+{
+	(void)vcpu, (void)at;
+}
+
 void wake_times_set(struct wake_times *wake, uint32_t i, uint64_t at)
 {
 	(void)wake, (void)i, (void)at;

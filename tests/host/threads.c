@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/life/vm_life.h"
-#include "core/life/vm_life.h"
 #include "core/sched/port.h"
 #include "core/sched/world_switch.h"
 #include "core/hart/platform.h"
@@ -21,7 +20,6 @@
 #include "core/vcpu/hart_flags.h"
 #include "core/vcpu/vm.h"
 #include "core/vcpu/vm_state.h"
-#include "core/watch/account.h"
 #include "core/watch/account.h"
 #include "core/watch/observe.h"
 #include "core/hart/external_poll.h"
@@ -128,6 +126,11 @@ void pcpu_notify(struct pcpu *pcpu, uint64_t bits)
 {
 	atomic_fetch_or(&pcpu->notified, bits);
 	atomic_store(&interrupts[pcpu->index], true);
+}
+
+void pcpu_interrupt(struct pcpu *pcpu, uint64_t bits)
+{
+	pcpu_notify(pcpu, bits);
 }
 
 void threads_serve(struct pcpu *pcpu)

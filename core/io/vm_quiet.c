@@ -22,10 +22,8 @@ static void wires_off(struct vm *vm)
 
 void vm_quiet_begin(struct vm *vm)
 {
-	vm->life.device = 0;
+	vm->life.quiet_steps = 0;
 	vm->life.waiting = false;
-	vm->life.detached = false;
-	vm->life.drained = false;
 	wires_off(vm);
 	functions_stop(vm);
 	bells_end(vm);
@@ -63,23 +61,24 @@ static bool waited_enough(struct vm *vm)
 	return now - vm->life.since >= platform.timebase * PATIENCE_S;
 }
 
-/* Whether a step is over: it is done, or has been waited for long enough. */
-static bool is_over(struct vm *vm, bool done)
+/* Ends the current step if it is done, or has been waited for long enough. Returns whether it is
+ * over. */
+static bool end_step(struct vm *vm, bool done)
 {
 	if (!done && !waited_enough(vm))
 		return false;
 	vm->life.waiting = false;
+	vm->life.quiet_steps++;
 	return true;
 }
 
 static void reset_slice(struct vm *vm)
 {
-	const struct vm_device *device = &vm->config->devices[vm->life.device];
+	const struct vm_device *device = &vm->config->devices[vm->life.quiet_steps];
 	bool is_reset = reset(device), known = device->reset != VM_RESET_UNKNOWN;
 
-	if (!is_over(vm, is_reset || !known))
+	if (!end_step(vm, is_reset || !known))
 		return;
-	vm->life.device++;
 	if (!is_reset && (!vm->life.busy_device || vm->life.busy_device->reset == VM_RESET_UNKNOWN))
 		vm->life.busy_device = device;
 }
@@ -91,8 +90,7 @@ static void drain_slice(struct vm *vm)
 	spin_lock(&vm->devices);
 	drained = wired_drain(vm);
 	spin_unlock(&vm->devices);
-	vm->life.drained = is_over(vm, drained);
-	if (!vm->life.drained || drained)
+	if (!end_step(vm, drained) || drained)
 		return;
 	log_line("vm %s: an interrupt of its devices does not end", vm->config->name);
 	vm->life.never_quiet = true;
@@ -111,15 +109,14 @@ static void detach_slice(struct vm *vm)
 {
 	bool detached = dma_end(vm);
 
-	vm->life.detached = is_over(vm, detached);
-	if (vm->life.detached && !detached)
+	if (end_step(vm, detached) && !detached)
 		iommu_is_silent(vm);
 }
 
 bool vm_attach_slice(struct vm *vm)
 {
 	/* If the life does not begin after all, its functions must be detached. */
-	vm->life.detached = false;
+	vm->life.quiet_steps = vm->config->n_devices;
 	if (dma_attach(vm)) {
 		vm->life.waiting = false;
 		return true;
@@ -133,9 +130,9 @@ bool vm_attach_slice(struct vm *vm)
  * registers. */
 static __attribute__((noinline)) void step(struct vm *vm)
 {
-	if (vm->life.device < vm->config->n_devices)
+	if (vm->life.quiet_steps < vm->config->n_devices)
 		reset_slice(vm);
-	else if (!vm->life.detached)
+	else if (vm->life.quiet_steps == vm->config->n_devices)
 		detach_slice(vm);
 	else
 		drain_slice(vm);
@@ -143,7 +140,7 @@ static __attribute__((noinline)) void step(struct vm *vm)
 
 bool vm_quiet_slice(struct vm *vm)
 {
-	if (vm->life.device >= vm->config->n_devices && vm->life.detached && vm->life.drained)
+	if (vm->life.quiet_steps == vm->config->n_devices + 2)
 		return false;
 	step(vm);
 	return true;

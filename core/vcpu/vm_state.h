@@ -56,17 +56,14 @@ struct vm_life {
 	char line[256];       /* the line of the log that is printed next; "": none */
 	uint32_t step; /* index of the line to log, the image to load, or the piece to clear */
 	uint64_t done; /* bytes of that step done */
-	/* See core/io/vm_quiet.h. device: the next one to reset. detached: no device is translated
-	 * any more. drained: no interrupt of the devices is left. busy_device: a device that did
-	 * not come to rest; NULL: none. */
-	uint32_t device;
-	bool detached;
-	bool drained;
+	/* See core/io/vm_quiet.h. Number of steps that are over: a reset of each device, then no
+	 * device is translated any more, then no interrupt of the devices is left. */
+	uint32_t quiet_steps;
 	/* No step had an effect since `since`; one with an effect clears it. While the end is being
 	 * logged, `since` is when that began. */
 	bool waiting;
 	uint64_t since;
-	const struct vm_device *busy_device;
+	const struct vm_device *busy_device; /* it did not come to rest; NULL: none */
 	bool never_quiet; /* an interrupt or the IOMMU never comes to rest, for whichever device */
 };
 

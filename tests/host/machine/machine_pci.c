@@ -102,7 +102,7 @@ static bool answers(const struct slot *s)
 static bool waits_for_iommu(const struct vm *vm)
 {
 	return fake_iommu.stops && (vm->state == VM_CLEARING || vm->state == VM_LOADING) &&
-	       vm->life.waiting && vm->life.device == vm->config->n_devices && !vm->life.detached;
+	       vm->life.waiting && vm->life.quiet_steps == vm->config->n_devices;
 }
 
 /* A reset takes long, or the wait for an IOMMU that does not answer, and little else happens.

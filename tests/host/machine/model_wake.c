@@ -198,8 +198,8 @@ static void look_at_vm(struct vm *vm, bool still)
 	bool changes =
 	    state == VM_ENDING || state == VM_CLEARING || state == VM_LOADING || vm->command;
 
-	uint64_t progress = vm->life.device + vm->life.detached + state + 8 * vm->command +
-	                    256 * vm->life.step + (vm->life.done << 12) + vm->htimedelta;
+	uint64_t progress = vm->life.quiet_steps + state + 8 * vm->command + 256 * vm->life.step +
+	                    (vm->life.done << 12) + vm->htimedelta;
 
 	is_not_charged(&lives[vm->index].since, vm->vcpus[0]);
 	is_not_charged(&lives[vm->index].silent_since, vm->vcpus[0]);

@@ -318,14 +318,28 @@ bool vm_read_word(const struct vm_blob *b, int node, const struct vm_prop *prop,
 	return true;
 }
 
-bool vm_read_choice(const struct vm_blob *b, int node, const struct vm_prop *prop, const char *yes,
-                    const char *no, const char *reason, bool *is_yes)
+bool vm_read_choice(const struct vm_blob *b, int node, const struct vm_prop *prop,
+                    const char *first, const char *second, bool *is_second)
 {
-	const char *const words[] = {no, yes};
-	uint32_t which = *is_yes;
+	const char *s;
 
-	if (!vm_read_word(b, node, prop, words, 2, reason, &which))
+	if (!prop->data)
+		return true;
+	if (!vm_read_string(b, node, prop, UINT32_MAX, &s))
 		return false;
-	*is_yes = which;
+	if (strcmp(s, first) != 0 && strcmp(s, second) != 0)
+		return vm_refuse_text(b, VM_REFUSED_VALUE, node, prop->name,
+		                      "is not \"%s\" or \"%s\"", first, second);
+	*is_second = strcmp(s, second) == 0;
+	return true;
+}
+
+bool vm_read_on(const struct vm_blob *b, int node, const struct vm_prop *prop, bool *on)
+{
+	bool off = !*on;
+
+	if (!vm_read_choice(b, node, prop, "on", "off", &off))
+		return false;
+	*on = !off;
 	return true;
 }

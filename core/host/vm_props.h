@@ -76,8 +76,11 @@ bool vm_read_string(const struct vm_blob *b, int node, const struct vm_prop *pro
 bool vm_read_word(const struct vm_blob *b, int node, const struct vm_prop *prop,
                   const char *const *words, uint32_t n, const char *reason, uint32_t *which);
 
-/* Reads one of two words. If the property is not given, *is_yes is not changed. */
-bool vm_read_choice(const struct vm_blob *b, int node, const struct vm_prop *prop, const char *yes,
-                    const char *no, const char *reason, bool *is_yes);
+/* Reads one of two words. If the property is not given, *is_second is not changed. */
+bool vm_read_choice(const struct vm_blob *b, int node, const struct vm_prop *prop,
+                    const char *first, const char *second, bool *is_second);
+
+/* The same for "on" and "off". */
+bool vm_read_on(const struct vm_blob *b, int node, const struct vm_prop *prop, bool *on);
 
 #endif

@@ -225,8 +225,7 @@ static bool parse_vm(struct parser *p, int node, struct vm_tree *tree, struct vm
 	    !vm_read_props(&p->b, node, vm_props, VM_PROPS, props) ||
 	    !vm_parse_life(&p->b, node, &props[VM_LIFE], vm) ||
 	    !vm_parse_turns(&p->b, node, &props[VM_TURNS], tree->turn_us, vm) ||
-	    !vm_read_choice(&p->b, node, &props[VM_CONSOLE], "on", "off",
-	                    "is not \"on\" or \"off\"", &vm->console) ||
+	    !vm_read_on(&p->b, node, &props[VM_CONSOLE], &vm->console) ||
 	    (props[VM_BOOTARGS].data &&
 	     !vm_read_string(&p->b, node, &props[VM_BOOTARGS], VM_BOOTARGS_MAX, &vm->bootargs)))
 		return false;
@@ -249,8 +248,7 @@ static bool parse_vms(struct parser *p, int node, struct vm_tree *tree)
 
 	if (!vm_read_props(&p->b, node, names, 2, props) ||
 	    !vm_parse_turn(&p->b, node, &props[0], tree) ||
-	    !vm_read_choice(&p->b, node, &props[1], "on", "off", "is not \"on\" or \"off\"",
-	                    &inexact))
+	    !vm_read_on(&p->b, node, &props[1], &inexact))
 		return false;
 	fdt_for_each_subnode(child, p->b.blob, node)
 	{

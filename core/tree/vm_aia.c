@@ -43,7 +43,7 @@ bool vm_parse_interrupts(const struct vm_blob *b, int node, const struct vm_prop
                          const struct vm_limits *limits, const struct vm_tree *tree,
                          struct vm_config *vm)
 {
-	if (!vm_read_choice(b, node, prop, "aia", "plic", "is not \"plic\" or \"aia\"", &vm->aia))
+	if (!vm_read_choice(b, node, prop, "plic", "aia", &vm->aia))
 		return false;
 	for (uint32_t i = 0; i < vm->n_vcpus && vm->aia; i++) {
 		if (vm->vcpus[i].harts & (vm->vcpus[i].harts - 1))

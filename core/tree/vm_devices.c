@@ -161,8 +161,7 @@ static bool parse_which(const struct vm_blob *b, int node, const struct vm_prop 
 	if (pci->data && props[DEVICE_NUMBERS].data)
 		return vm_refuse(b, VM_REFUSED_VALUE, node, "interrupt-numbers",
 		                 "has no meaning but for a node, by host");
-	if (!vm_read_choice(b, node, &props[DEVICE_NUMBERS], "host", "own",
-	                    "is not \"own\" or \"host\"", &device->host_numbers))
+	if (!vm_read_choice(b, node, &props[DEVICE_NUMBERS], "own", "host", &device->host_numbers))
 		return false;
 	if (!pci->data)
 		return vm_require(b, node, host) &&

@@ -38,12 +38,10 @@ bool vm_parse_life(const struct vm_blob *b, int node, const struct vm_prop *prop
 	vm->restart_limit = RESTARTS_DEFAULT;
 	if (!vm_read_word(b, node, &props[LIFE_RESTART], policies, 3,
 	                  "is not \"never\", \"on-failure\" or \"always\"", &restart) ||
-	    !vm_read_choice(b, node, &props[LIFE_BAD_ACCESS], "stop", "fault",
-	                    "is not \"fault\" or \"stop\"", &vm->bad_access_stops) ||
-	    !vm_read_choice(b, node, &props[LIFE_CRASH_EXITS], "on", "off",
-	                    "is not \"on\" or \"off\"", &vm->crash_exits) ||
-	    !vm_read_choice(b, node, &props[LIFE_BOOT], "defer", "now",
-	                    "is not \"now\" or \"defer\"", &vm->deferred) ||
+	    !vm_read_choice(b, node, &props[LIFE_BAD_ACCESS], "fault", "stop",
+	                    &vm->bad_access_stops) ||
+	    !vm_read_on(b, node, &props[LIFE_CRASH_EXITS], &vm->crash_exits) ||
+	    !vm_read_choice(b, node, &props[LIFE_BOOT], "now", "defer", &vm->deferred) ||
 	    !parse_heartbeat(b, node, &props[LIFE_HEARTBEAT], vm) ||
 	    (limit->data && !vm_read_u32(b, node, limit, &vm->restart_limit)))
 		return false;

@@ -66,24 +66,18 @@ bool vm_parse_pmu(const struct vm_blob *b, int node, const struct vm_prop *props
 		valid &= limits->hctrs;
 	vm->pmu = true;
 	vm->pmu_counters = valid;
-	if (!vm_read_choice(b, node, &props[PMU_ON], "on", "off", "is not \"on\" or \"off\"",
-	                    &vm->pmu) ||
-	    !vm_read_choice(b, node, &props[PMU_READS], "trap", "direct",
-	                    "is not \"direct\" or \"trap\"", &vm->pmu_trap_reads) ||
-	    !vm_read_choice(b, node, &props[PMU_SNAPSHOT], "on", "off", "is not \"on\" or \"off\"",
-	                    &vm->pmu_snapshot) ||
-	    !vm_read_choice(b, node, &props[PMU_FREEZE], "vcpu", "guest",
-	                    "is not \"guest\" or \"vcpu\"", &vm->pmu_freeze_vcpu) ||
-	    !vm_read_choice(b, node, &props[PMU_IDLE_CYCLES], "on", "off",
-	                    "is not \"on\" or \"off\"", &vm->pmu_idle_cycles))
+	if (!vm_read_on(b, node, &props[PMU_ON], &vm->pmu) ||
+	    !vm_read_choice(b, node, &props[PMU_READS], "direct", "trap", &vm->pmu_trap_reads) ||
+	    !vm_read_on(b, node, &props[PMU_SNAPSHOT], &vm->pmu_snapshot) ||
+	    !vm_read_choice(b, node, &props[PMU_FREEZE], "guest", "vcpu", &vm->pmu_freeze_vcpu) ||
+	    !vm_read_on(b, node, &props[PMU_IDLE_CYCLES], &vm->pmu_idle_cycles))
 		return false;
 	/*
 	 * By default not both: Linux (up to 7.2 at least) loses counts if it has both. A tree can
 	 * ask for both.
 	 */
 	vm->pmu_overflow = !vm->pmu_snapshot;
-	if (!vm_read_choice(b, node, &props[PMU_OVERFLOW], "on", "off", "is not \"on\" or \"off\"",
-	                    &vm->pmu_overflow))
+	if (!vm_read_on(b, node, &props[PMU_OVERFLOW], &vm->pmu_overflow))
 		return false;
 	if (props[PMU_COUNTERS].data &&
 	    !vm_read_list(b, node, &props[PMU_COUNTERS], valid, VM_REFUSED_COUNTER,

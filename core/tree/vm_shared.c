@@ -125,8 +125,7 @@ static bool parse_user(const struct vm_blob *b, int node, const struct vm_limits
 	if (!vm_read_props(b, node, user_props, USER_PROPS, props) ||
 	    !vm_refuse_children(b, node) || !vm_require(b, node, &props[USER_AT]) ||
 	    !vm_read_u64(b, node, &props[USER_AT], &place.at) ||
-	    !vm_read_choice(b, node, &props[USER_ACCESS], "read-write", "read",
-	                    "is not \"read\" or \"read-write\"", writes) ||
+	    !vm_read_choice(b, node, &props[USER_ACCESS], "read", "read-write", writes) ||
 	    !check_place(&place) || (!*writes && !check_read_only(&place)))
 		return false;
 	vm->shared[vm->n_shared].at = place.at;

@@ -42,8 +42,7 @@ bool vm_parse_turns(const struct vm_blob *b, int node, const struct vm_prop *pro
 	uint64_t all;
 
 	vm->share = 1;
-	if (!vm_read_choice(b, node, &props[TURN_LOOK], "off", "on", "is not \"on\" or \"off\"",
-	                    &vm->no_look) ||
+	if (!vm_read_choice(b, node, &props[TURN_LOOK], "on", "off", &vm->no_look) ||
 	    (share->data && !vm_read_u32(b, node, share, &vm->share)))
 		return false;
 	if (!vm->share)

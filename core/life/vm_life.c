@@ -78,8 +78,8 @@ static void decide_end(struct vm *vm)
 		life->will_restart = false;
 		if (vm->end.why == VM_END_REBOOT) {
 			vm->end.why = VM_END_FAILED;
-			vm->end.failure = "asked for a restart once too often; reset type";
-			vm->end.unit = NULL;
+			vm->end.failure.text = "asked for a restart once too often; reset type";
+			vm->end.failure.unit = NULL;
 		}
 	} else if (life->will_restart && !by_user) {
 		life->restarts++;
@@ -89,10 +89,7 @@ static void decide_end(struct vm *vm)
 	atomic_fetch_add(&vms_failed, 1);
 	last_words_change(vm);
 	vm->crash.failure = vm->end.failure;
-	vm->crash.value = vm->end.value;
-	vm->crash.unit = vm->end.unit;
-	vm->crash.at = vm->end.at;
-	vm->crash.age = vm->end.at - life->begun;
+	vm->crash.age = vm->end.failure.at - life->begun;
 	vm->crash.life = life->number;
 	vm_crash_note(&vm->crash, vm->end.by);
 	last_words_keep(vm);

@@ -104,12 +104,12 @@ static void registers(struct vm *vm, uint32_t n)
 		     vm->config->name, crash->vcpu, vs->vstvec, vs->vsatp, vs->vsie, vs->vsscratch);
 }
 
-void vm_failure_text(const char *failure, uint64_t value, const char *unit, char *text, size_t size)
+void vm_failure_text(const struct vm_failure *f, char *text, size_t size)
 {
-	if (unit)
-		(void)tally_snprintf(text, size, "%s %lu %s", failure, value, unit);
+	if (f->unit)
+		(void)tally_snprintf(text, size, "%s %lu %s", f->text, f->value, f->unit);
 	else
-		(void)tally_snprintf(text, size, "%s %lx", failure, value);
+		(void)tally_snprintf(text, size, "%s %lx", f->text, f->value);
 }
 
 static void end(struct vm *vm, uint32_t n)
@@ -126,7 +126,7 @@ static void end(struct vm *vm, uint32_t n)
 		line(vm, "vm %s: %s", vm->config->name, told);
 		return;
 	}
-	vm_failure_text(vm->end.failure, vm->end.value, vm->end.unit, text, sizeof(text));
+	vm_failure_text(&vm->end.failure, text, sizeof(text));
 	line(vm, "vm %s: failed: %s", vm->config->name, text);
 }
 

@@ -13,8 +13,7 @@ extern const char *const vm_register_names[32];
 
 #define VM_FAILURE_BYTES 96U
 /* Writes the reason of the failure, in the words of the log. */
-void vm_failure_text(const char *failure, uint64_t value, const char *unit, char *text,
-                     size_t size);
+void vm_failure_text(const struct vm_failure *f, char *text, size_t size);
 
 /* Ends the VM's own last line, and logs the lines about the end of a life: the exits of each vcpu,
  * the devices' last faults, late windows, the reason, registers after a failure, and the cost of

@@ -25,13 +25,13 @@ static void add_head(struct prompt *p)
 	const struct vm_crash *c = &crash.vm->crash;
 	char failure[VM_FAILURE_BYTES];
 
-	vm_failure_text(c->failure, c->value, c->unit, failure, sizeof(failure));
+	vm_failure_text(&c->failure, failure, sizeof(failure));
 	text_add(&p->out,
 	         "{'vm':'%s','failure':'%s','crash':%lu,'life':%lu,'time_us':%lu,'uptime_us':%lu,"
 	         "'uptime_ticks':%lu,'vcpu':%u,'printed':%lu,'exits_noted':%s",
 	         crash.vm->config->name, failure, crash.state / 2, c->life,
-	         prompt_time(c->at, US_PER_S), prompt_time(c->age, US_PER_S), c->age, c->vcpu,
-	         crash.vm->last.printed[!crash.vm->last.live],
+	         prompt_time(c->failure.at, US_PER_S), prompt_time(c->age, US_PER_S), c->age,
+	         c->vcpu, crash.vm->last.printed[!crash.vm->last.live],
 	         prompt_bool(crash.vm->config->crash_exits));
 }
 

@@ -25,10 +25,7 @@ static void end(struct vm *vm, const struct vcpu *by, enum vm_end why, const cha
 		return;
 	vm->end.why = why;
 	vm->end.by = by;
-	vm->end.failure = failure;
-	vm->end.value = value;
-	vm->end.unit = unit;
-	vm->end.at = csr_read(CSR_TIME);
+	vm->end.failure = (struct vm_failure){failure, value, unit, csr_read(CSR_TIME)};
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
 		vcpu_request(vm->vcpus[i], REQ_STOP);
 }

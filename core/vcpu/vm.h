@@ -70,10 +70,7 @@ struct vm {
 	struct {
 		enum vm_end why;
 		const struct vcpu *by;
-		const char *failure;
-		uint64_t value;
-		const char *unit;
-		uint64_t at; /* host time */
+		struct vm_failure failure; /* without a failure only its host time */
 	} end;
 	/* See core/life/heart.h; in host time. */
 	atomic_ulong last_ring; /* the last ring, or the beginning of the life */

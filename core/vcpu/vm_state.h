@@ -30,14 +30,18 @@ enum vm_end {
 	VM_END_POWER_OFF, /* a command of the user; the VM does not keep the machine on */
 };
 
+struct vm_failure {
+	const char *text; /* one phrase */
+	uint64_t value;   /* the value that explains it */
+	const char *unit; /* unit of value; NULL: an address or the like, in hexadecimal */
+	uint64_t at;      /* host time */
+};
+
 /* The vcpu that made its VM fail, at the VM's last failure. */
 struct vm_crash {
-	const char *failure; /* one phrase; NULL: the VM has not failed yet */
-	uint64_t value;      /* the value that explains it */
-	const char *unit;    /* unit of value; NULL: an address or the like, in hexadecimal */
-	uint64_t at;         /* host time */
-	uint64_t age;        /* the VM's running time before the failure; host time */
-	uint64_t life;       /* life.number of the life that failed */
+	struct vm_failure failure;
+	uint64_t age;  /* the VM's running time before the failure; host time */
+	uint64_t life; /* life.number of the life that failed */
 	uint32_t vcpu;
 	uint64_t x[32];
 	struct vs_state vs;

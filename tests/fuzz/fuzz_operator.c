@@ -352,12 +352,10 @@ uint64_t vcpu_budget_throttled(const struct vcpu *vcpu, uint64_t now)
 #define X8 "x", "x", "x", "x", "x", "x", "x", "x"
 const char *const vm_register_names[32] = {X8, X8, X8, X8};
 
-void vm_failure_text(const char *failure, uint64_t value, const char *unit, char *text,
-                     size_t bytes)
+void vm_failure_text(const struct vm_failure *f, char *text, size_t size)
 {
-	(void)failure, (void)value, (void)unit;
+	(void)f, (void)size;
 	text[0] = 0;
-	(void)bytes;
 }
 
 bool vpmu_describe(const struct vpmu *vpmu, uint32_t idx, bool same_hart, struct vpmu_view *view)

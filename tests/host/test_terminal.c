@@ -548,8 +548,8 @@ static void fails(void)
 	all_vms[0].config = &config;
 	all_vms[0].vcpus[0] = &vcpu;
 	all_vms[0].end.why = VM_END_FAILED;
-	all_vms[0].end.failure = "it broke at";
-	all_vms[0].end.value = 0x2a;
+	all_vms[0].end.failure.text = "it broke at";
+	all_vms[0].end.failure.value = 0x2a;
 	line_takes = 0;
 	for (unsigned int i = 0; i < 100; i++)
 		log_line("another line of Tally's, which is long enough, number %u", i);

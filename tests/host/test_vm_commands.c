@@ -537,7 +537,7 @@ static void last_words(void **state)
 	assert_false(last_words_same(&vm, seen));
 	assert_int_equal(last_words_state(&vm), 4);
 	assert_string_equal(kept(), "fourth");
-	assert_string_equal(vm.crash.unit, "ms");
+	assert_string_equal(vm.crash.failure.unit, "ms");
 	assert_int_equal(vm.crash.life, 4);
 }
 

@@ -54,11 +54,11 @@ static void look_at_end(const struct vm *vm)
 	if (crash->life == hearts[vm->index].failed)
 		return;
 	hearts[vm->index].failed = crash->life;
-	if (!crash->unit)
+	if (!crash->failure.unit)
 		return;
-	if (crash->age < period(vm) || (!late && crash->at < rang + period(vm)))
+	if (crash->age < period(vm) || (!late && crash->failure.at < rang + period(vm)))
 		machine_differs("vm%u has failed %lu ticks too soon: it did ring", vm->index,
-		                rang + period(vm) - crash->at);
+		                rang + period(vm) - crash->failure.at);
 }
 
 void model_heart_step(const struct vcpu *vcpu)

@@ -19,7 +19,7 @@ struct vcpu;
 
 /* Part of struct vcpu. Private to the home hart. */
 struct long_call {
-	/* Does one slice of at most some 10,000 instructions, while the vcpu is resident. Returns
+	/* Does one slice of at most some 3,000 instructions, while the vcpu is resident. Returns
 	 * false after the last slice. The call returns the a0 and a1 of the first slice, unless a
 	 * later one changes them. NULL: the vcpu has no long call. */
 	bool (*slice)(struct vcpu *vcpu);

@@ -62,8 +62,7 @@ void dma_add_file(struct vm *vm, uint64_t base, uint32_t n, hpa_t file)
 {
 	struct iommu_domain *domain = &dma.vms[vm->index].domain;
 
-	if (n >= IOMMU_FILES)
-		return;
+	_Static_assert(VM_MAX_VCPUS <= IOMMU_FILES, "each vcpu's file has an entry");
 	if (!domain->files)
 		domain->files = dma.alloc(PAGE_SIZE);
 	domain->interrupt_files = base;
@@ -76,8 +75,6 @@ const char *dma_add(uint32_t device_id, struct vm *vm, const char *name)
 
 	if (dma.refusal)
 		return dma.refusal;
-	if (dma.n_functions == DMA_FUNCTIONS)
-		return "all VMs together have too many isolated functions";
 	for (uint32_t i = 0; i < dma.n_functions; i++) {
 		if (dma.functions[i].id == device_id)
 			return "the IOMMU knows another function by the same id";

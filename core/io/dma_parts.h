@@ -10,8 +10,6 @@
 #include "core/host/vm_config.h"
 #include "core/io/dma.h"
 
-#define DMA_FUNCTIONS 64U /* of all VMs */
-
 struct dma_function {
 	/* Constant after boot. */
 	struct vm *vm;
@@ -69,7 +67,7 @@ extern struct dma {
 	iommu_alloc_fn *alloc;
 	uint64_t served; /* records since boot */
 	uint32_t n_functions;
-	struct dma_function functions[DMA_FUNCTIONS];
+	struct dma_function functions[VM_MAX_FUNCTIONS];
 	struct {
 		struct iommu_domain domain; /* constant after boot */
 		struct dma_log_state log;

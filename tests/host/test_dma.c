@@ -21,13 +21,15 @@
 #include "core/vcpu/vm_state.h"
 #include "tests/host/fake_iommu.h"
 
-#define HARTS    2U
-#define VMS      6U /* those with even numbers on hart 0 */
-#define WIRE     37U
-#define TIMEBASE 10000000U
-#define MS       (TIMEBASE / 1000)
-#define OUTSIDE  UINT64_C(0x1000)
-#define NEVER    (~0UL)
+#define HARTS 2U
+#define VMS   6U /* those with even numbers on hart 0 */
+/* Of each VM, at most. */
+#define FUNCTIONS (VM_MAX_FUNCTIONS / VMS)
+#define WIRE      37U
+#define TIMEBASE  10000000U
+#define MS        (TIMEBASE / 1000)
+#define OUTSIDE   UINT64_C(0x1000)
+#define NEVER     (~0UL)
 
 uint64_t host_csrs[4096];
 struct platform platform;
@@ -281,7 +283,7 @@ static void begin(uint32_t vm)
 {
 	here = vcpus[vm].home->index;
 	for (uint32_t n = 0; !dma_attach(&vms[vm]); n++)
-		assert_true(n < 2 * DMA_FUNCTIONS);
+		assert_true(n < 2 * VM_MAX_FUNCTIONS);
 	vms[vm].life.number++;
 	dma_begin(&vms[vm]);
 }
@@ -290,7 +292,7 @@ static void begin(uint32_t vm)
 static void end(uint32_t vm)
 {
 	for (uint32_t n = 0; !dma_end(&vms[vm]); n++)
-		assert_true(n < 2 * DMA_FUNCTIONS);
+		assert_true(n < 2 * VM_MAX_FUNCTIONS);
 }
 
 static void make(bool wire, uint32_t functions)
@@ -448,9 +450,9 @@ static void no_more_than(void **state)
 	uint64_t since;
 
 	(void)state;
-	make(true, 8);
+	make(true, FUNCTIONS);
 	for (uint32_t n = 0; n < 120; n++)
-		fault(id_of(n % 2, n % 8));
+		fault(id_of(n % 2, n % FUNCTIONS));
 	since = host_csrs[CSR_TIME];
 	settle();
 	for (uint32_t taken = fake_iommu.taken; taken < n_recorded; taken = fake_iommu.taken) {
@@ -574,7 +576,7 @@ static void broken(void **state)
 	uint32_t accesses;
 
 	(void)state;
-	make(true, 8);
+	make(true, FUNCTIONS);
 	end(0);
 	accesses = fake_iommu.accesses;
 	fake_iommu.stops = true;
@@ -589,7 +591,7 @@ static void broken(void **state)
 	host_csrs[CSR_TIME] += 40 * MS;
 	begin(0);
 	end(1);
-	for (uint32_t k = 0; k < 8; k++) {
+	for (uint32_t k = 0; k < FUNCTIONS; k++) {
 		uint64_t to;
 
 		assert_int_equal(fake_iommu_access(id_of(0, k), OUTSIDE, true, &to), 23);
@@ -605,17 +607,17 @@ static void turned_back(void **state)
 	uint64_t to;
 
 	(void)state;
-	make(true, 8);
+	make(true, FUNCTIONS);
 	end(0);
 	for (uint32_t n = 0; n < 4; n++)
 		assert_false(dma_attach(&vms[0]));
 	assert_int_equal(fake_iommu_access(id_of(0, 0), OUTSIDE, true, &to), 23);
 	end(0);
-	for (uint32_t k = 0; k < 8; k++)
+	for (uint32_t k = 0; k < FUNCTIONS; k++)
 		assert_int_equal(fake_iommu_access(id_of(0, k), OUTSIDE, true, &to),
 		                 FAKE_NO_CONTEXT);
 	begin(0);
-	for (uint32_t k = 0; k < 8; k++)
+	for (uint32_t k = 0; k < FUNCTIONS; k++)
 		assert_int_equal(fake_iommu_access(id_of(0, k), OUTSIDE, true, &to), 23);
 }
 

@@ -71,7 +71,8 @@ void bells_make(const struct vm_tree *tree)
 void bell_update(struct bell *bell)
 {
 	vm_set_level(bell->vm, bell->source,
-	             bell->state & bell->mask && !(bell->command & PCI_COMMAND_INTX_DISABLE));
+	             bell->state & bell->mask &&
+	                 !(bell->header.command & PCI_COMMAND_INTX_DISABLE));
 }
 
 /* Fences once on each hart: the file's page came into the map of HS after the hart had begun to use
@@ -99,7 +100,8 @@ static inline void tell(struct bell *bell, uint32_t what)
 		bell->state |= what;
 		if (bell->identity && what & bell->mask)
 			send(bell);
-		if (!before && what & bell->mask && !(bell->command & PCI_COMMAND_INTX_DISABLE))
+		if (!before && what & bell->mask &&
+		    !(bell->header.command & PCI_COMMAND_INTX_DISABLE))
 			vm_raise(bell->vm, bell->source);
 	}
 	spin_unlock(lock);
@@ -223,9 +225,7 @@ void bells_begin(struct vm *vm)
 		spin_lock(&vm->devices);
 		bell->state = 0;
 		bell->mask = BELL_RUNG;
-		bell->sizing = 0;
-		bell->command = 0;
-		bell->line = 0;
+		bell->header = (struct vpci_header){0};
 		atomic_fetch_add(&bell->lives, 1);
 		atomic_store(&bell->alive, 1);
 		spin_unlock(&vm->devices);

@@ -11,6 +11,7 @@
 
 #include "core/host/vm_config.h"
 #include "core/lib/types.h"
+#include "core/vcpu/vm_state.h"
 
 struct vm;
 
@@ -48,9 +49,7 @@ struct bell {
 	atomic_uint lives;
 	/* Reset for each life. The lock of the VM's devices protects these. */
 	uint32_t state, mask;
-	uint32_t sizing;  /* bit n: the last write to BAR n was all ones */
-	uint16_t command; /* as the guest has written it */
-	uint8_t line;     /* Interrupt Line: a byte that guests use as storage */
+	struct vpci_header header;
 };
 
 extern struct bell bells[VM_MAX_BELLS];

@@ -88,7 +88,7 @@ void functions_stop(struct vm *vm)
 	for_each_function(f, vm)
 	{
 		pci_disable_master(&f->pci);
-		f->shown.command = 0;
+		f->shown.header.command = 0;
 		f->shown.master_blocked = true;
 		f->resetting = false;
 	}

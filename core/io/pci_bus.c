@@ -10,7 +10,6 @@
 
 #define CLASS         0x05800001U /* another memory controller; revision 1 */
 #define SUBSYSTEM     BELL_PCI_ID
-#define COMMAND_SEEN  (PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_INTX_DISABLE)
 #define INTERRUPT_PIN (1U << 8) /* INTA */
 #define BAR_MEMORY    2U        /* a 64-bit BAR, with the next one */
 
@@ -27,7 +26,7 @@ static struct bell *find(const struct vm *vm, uint32_t offset)
 
 static uint32_t read_bar(const struct bell *bell, uint32_t n)
 {
-	bool sizing = bell->sizing >> n & 1;
+	bool sizing = bell->header.sizing >> n & 1;
 	uint64_t memory = sizing ? -bell->shared->size : bell->at;
 
 	switch (n) {
@@ -51,33 +50,16 @@ static uint32_t read_word(const struct bell *bell, uint32_t at)
 	case PCI_ID:
 		return BELL_PCI_ID;
 	case PCI_COMMAND:
-		return bell->command |
+		return bell->header.command |
 		       (bell->state & bell->mask ? (uint32_t)PCI_STATUS_INTX << 16 : 0);
 	case PCI_CLASS:
 		return CLASS;
 	case PCI_SUBSYSTEM:
 		return SUBSYSTEM;
 	case PCI_LINE:
-		return INTERRUPT_PIN | bell->line;
+		return INTERRUPT_PIN | bell->header.line;
 	default:
 		return 0;
-	}
-}
-
-/* Writes the bytes of a word that `mask` selects. */
-static void write_word(struct bell *bell, uint32_t at, uint32_t value, uint32_t mask)
-{
-	uint32_t bar = (at - PCI_BAR) / 4;
-
-	if (at == PCI_COMMAND && mask & 0xffff) {
-		bell->command = (uint16_t)((bell->command & ~mask) | (value & mask & COMMAND_SEEN));
-		bell_update(bell);
-	} else if (at == PCI_LINE && mask & 0xff) {
-		bell->line = (uint8_t)value;
-	} else if (at >= PCI_BAR && bar < PCI_BARS && mask == ~0U && (value | 0xf) == ~0U) {
-		bell->sizing |= 1U << bar;
-	} else if (at >= PCI_BAR && bar < PCI_BARS) {
-		bell->sizing &= ~(1U << bar);
 	}
 }
 
@@ -90,10 +72,10 @@ static uint64_t access_bell(struct bell *bell, uint32_t offset, bool store, uint
 	if (width > 4 || offset % width)
 		return ~0U;
 	spin_lock(&bell->vm->devices);
-	if (store)
-		write_word(bell, at, (uint32_t)value << shift, ones << shift);
-	else
+	if (!store)
 		value = read_word(bell, at) >> shift & ones;
+	else if (vpci_write_header(&bell->header, at / 4, (uint32_t)value << shift, ones << shift))
+		bell_update(bell);
 	spin_unlock(&bell->vm->devices);
 	return value;
 }

@@ -102,18 +102,16 @@ static uint16_t command_of(const struct vpci_function *f)
 {
 	uint16_t command = PCI_COMMAND_MEMORY;
 
-	if (f->command & PCI_COMMAND_MASTER && !f->master_blocked)
+	if (f->header.command & PCI_COMMAND_MASTER && !f->master_blocked)
 		command |= PCI_COMMAND_MASTER;
-	if (f->command & PCI_COMMAND_INTX_DISABLE || !f->intx)
+	if (f->header.command & PCI_COMMAND_INTX_DISABLE || !f->intx)
 		command |= PCI_COMMAND_INTX_DISABLE;
 	return command;
 }
 
 void vpci_reset(struct vpci_function *f)
 {
-	f->sizing = 0;
-	f->command = 0;
-	f->line = 0;
+	f->header = (struct vpci_header){0};
 	f->master_blocked = false;
 	pci_set_up(f->host, command_of(f));
 }
@@ -142,11 +140,11 @@ static uint32_t read_word(const struct vpci_function *f, uint32_t word)
 		return 0;
 	value = f->words[word];
 	if (word == PCI_COMMAND / 4)
-		return value | f->command |
+		return value | f->header.command |
 		       (uint32_t)(pci_read16(f->host->page, PCI_STATUS) & STATUS_READ) << 16;
 	if (word == PCI_LINE / 4)
-		return value | f->line;
-	if (bar < PCI_BARS && f->sizing & 1U << bar)
+		return value | f->header.line;
+	if (bar < PCI_BARS && f->header.sizing & 1U << bar)
 		return f->sizes[bar];
 	if (f->msix && word == f->msix / 4)
 		return value | (uint32_t)(pci_read16(f->host->page, f->msix + PCI_MSIX_CONTROL) &
@@ -174,16 +172,22 @@ uint32_t vpci_read(const struct vpci *v, uint32_t offset, uint32_t width)
 	return read_word(f, offset % (uint32_t)PCI_PAGE / 4) >> offset % 4 * 8 & ones(width);
 }
 
-static void write_command(struct vpci_function *f, uint32_t value, uint32_t mask)
+bool vpci_write_header(struct vpci_header *header, uint32_t word, uint32_t value, uint32_t mask)
 {
-	uint32_t cleared = (value & mask) >> 16 & PCI_STATUS_ERRORS;
+	uint32_t bar = word - PCI_BAR / 4;
 
-	if (mask & 0xffff) {
-		f->command = (uint16_t)((f->command & ~mask) | (value & mask & COMMAND_SEEN));
-		pci_write16(f->host->page, PCI_COMMAND, command_of(f));
+	if (word == PCI_COMMAND / 4 && mask & 0xffff) {
+		header->command =
+		    (uint16_t)((header->command & ~mask) | (value & mask & COMMAND_SEEN));
+		return true;
 	}
-	if (cleared)
-		pci_write16(f->host->page, PCI_STATUS, (uint16_t)cleared);
+	if (word == PCI_LINE / 4 && mask & 0xff)
+		header->line = (uint8_t)value;
+	else if (bar < PCI_BARS && mask == ~0U && (value | 0xf) == ~0U)
+		header->sizing |= 1U << bar;
+	else if (bar < PCI_BARS)
+		header->sizing &= ~(1U << bar);
+	return false;
 }
 
 /* `mask` selects the bytes that are written. Enable and mask are in the highest one. */
@@ -197,20 +201,17 @@ static void write_msix(struct vpci_function *f, uint32_t value, uint32_t mask)
 void vpci_write(struct vpci *v, uint32_t offset, uint32_t width, uint32_t value)
 {
 	struct vpci_function *f = find(v, offset);
-	uint32_t word = offset % (uint32_t)PCI_PAGE / 4, bar = word - PCI_BAR / 4, mask;
+	uint32_t word = offset % (uint32_t)PCI_PAGE / 4, mask, cleared;
 
 	if (!f || !is_whole(offset, width))
 		return;
 	mask = ones(width) << offset % 4 * 8;
 	value <<= offset % 4 * 8;
-	if (word == PCI_COMMAND / 4)
-		write_command(f, value, mask);
-	else if (word == PCI_LINE / 4 && mask & 0xff)
-		f->line = (uint8_t)value;
-	else if (f->msix && word == f->msix / 4)
+	cleared = (value & mask) >> 16 & PCI_STATUS_ERRORS;
+	if (vpci_write_header(&f->header, word, value, mask))
+		pci_write16(f->host->page, PCI_COMMAND, command_of(f));
+	if (word == PCI_COMMAND / 4 && cleared)
+		pci_write16(f->host->page, PCI_STATUS, (uint16_t)cleared);
+	if (f->msix && word == f->msix / 4)
 		write_msix(f, value, mask);
-	else if (bar < PCI_BARS && width == 4 && (value | 0xf) == ~0U)
-		f->sizing |= 1U << bar;
-	else if (bar < PCI_BARS)
-		f->sizing &= ~(1U << bar);
 }

@@ -28,6 +28,10 @@ void vpci_reset(struct vpci_function *f);
 /* Keeps the function from mastering the bus until the next life, even if the guest enables it. */
 void vpci_block_master(struct vpci_function *f);
 
+/* Writes the bytes that `mask` selects, if the word of the header keeps what is written. Returns
+ * whether the command was written. */
+bool vpci_write_header(struct vpci_header *header, uint32_t word, uint32_t value, uint32_t mask);
+
 /* offset < GUEST_ECAM_SIZE. width is 1, 2 or 4. Misaligned reads return all ones, misaligned writes
  * are ignored. */
 uint32_t vpci_read(const struct vpci *v, uint32_t offset, uint32_t width);

@@ -101,6 +101,13 @@ struct last_words {
 /* For core/io/vpci.h. */
 #define VPCI_WORDS (PCI_HEADER_END / 4)
 
+/* State of a header, of one life. The lock of the VM's devices protects it. */
+struct vpci_header {
+	uint32_t sizing;  /* bit n: the last write to BAR n was all ones */
+	uint16_t command; /* as written by the guest */
+	uint8_t line;     /* interrupt line: guests may store a value here */
+};
+
 struct vpci_function {
 	/* Constant after boot. */
 	const struct pci_function *host;
@@ -111,9 +118,7 @@ struct vpci_function {
 	/* offset of the capability if the guest sees it; 0: it does not */
 	uint32_t msix;
 	/* State of one life. */
-	uint32_t sizing;     /* bit n: the last write to BAR n was all ones */
-	uint16_t command;    /* as written by the guest */
-	uint8_t line;        /* interrupt line: guests may store a value here */
+	struct vpci_header header;
 	bool master_blocked; /* it cannot be bus master until the next life */
 };
 

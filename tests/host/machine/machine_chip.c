@@ -187,7 +187,7 @@ static void look_at_bell(const struct vm *vm)
 {
 	const struct bell *bell = bell_of(vm, 0);
 	bool level =
-	    bell && bell->state & bell->mask && !(bell->command & PCI_COMMAND_INTX_DISABLE);
+	    bell && bell->state & bell->mask && !(bell->header.command & PCI_COMMAND_INTX_DISABLE);
 	uint32_t bit = BIT(MACHINE_BELL);
 
 	if (!bell || vm->state != VM_RUNNING)

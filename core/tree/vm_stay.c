@@ -5,8 +5,9 @@
  * Instructions, measured under QEMU's -icount, and rounded up. In brackets: the test, and the
  * highest value that it has measured.
  *
- * PIECE: the longest piece of work with the firmware's part: a stop of counters that follow its
- *   events (test_longest_stay: 10,548, of which 4,286 are Tally's), and some more.
+ * PIECE: the longest stay in which no turn is looked for before its end, with the firmware's part.
+ *   With ssccfg any stay may be one; with sbi it is a stop of counters that follow events of the
+ *   firmware (test_longest_stay: 10,548, of which 4,286 are Tally's), and some more.
  * WAKE: a sleeping vcpu whose timer has expired (test_late_windows: 190).
  * TURN: exit, look and the change to a window, for any number of vcpus (test_late_windows without
  *   guards: 1,100 with a switch of 650).
@@ -18,17 +19,21 @@
  * (core/vcpu/hart_flags.h), or are set by the switch (test_overflows_that_stand: 9,804 for five,
  * for the whole stay).
  */
-#define PIECE    13000U
 #define WAKE     200U
 #define TURN     600U
 #define WIRE     40U
 #define COUNTERS 5U
 static const struct {
-	uint32_t base, counter;
-} switches[2] = {{2450, 2280}, {740, 280}}; /* sbi, ssccfg */
+	uint32_t base, counter, piece;
+} switches[2] = {{2450, 2280, 13000}, {740, 280, VM_LONGEST_STAY}}; /* sbi, ssccfg */
 
 /* Assumed speed of a hart: it executes this many instructions in a microsecond. */
 #define INSNS_A_US 1000U
+
+static uint32_t max(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
 
 static __attribute__((noinline)) uint32_t count(uint64_t mask)
 {
@@ -59,21 +64,32 @@ static uint32_t counters(const struct vm_config *vm, uint64_t hctrs)
 	return n < COUNTERS ? n : COUNTERS;
 }
 
+/* Other wakes are among what a stay may do before it is too long for a turn or a switch. */
+_Static_assert(WAKE *VM_STAY_WAKES < VM_STAY_SHORT, "a stay with wakes is short");
+
+/*
+ * When a turn is due, the stay that lasts may be a piece of work or a switch. Either it ends with
+ * the turn, or it was too long for that already: then it ends, and the next stay begins with the
+ * turn (core/hart/pcpu.h: STAY_SWITCH_POSTPONED). After the turn only the window's vcpus are woken.
+ * So a guard is for one such stay and for one turn, and not for VM_STAY_SHORT in addition.
+ */
 void vm_stay_bounds(const struct vm_tree *tree, struct vm_schedule *s, bool ssccfg, uint64_t hctrs)
 {
-	uint32_t all = 0, wired = 0, live = 0, turn;
+	uint32_t most = 0, live = 0, turn = TURN, change;
 
 	for (uint32_t i = 0; i < tree->n_vms; i++) {
 		const struct vm_config *vm = &tree->vms[i];
-		uint32_t here = count(vm_vcpus_on(vm, s->hart)), n = counters(vm, hctrs);
 
-		all += here;
-		wired += here ? wires(vm) : 0;
-		live = here && n > live ? n : live;
+		if (!vm_vcpus_on(vm, s->hart))
+			continue;
+		turn += WIRE * wires(vm);
+		live = max(live, counters(vm, hctrs));
 	}
-	turn = VM_STAY_SHORT + TURN + WAKE * (all < VM_STAY_WAKES ? all : VM_STAY_WAKES) +
-	       WIRE * wired + switches[ssccfg].base + switches[ssccfg].counter * live;
-	s->longest_stay = turn < VM_LONGEST_STAY ? VM_LONGEST_STAY : turn;
-	turn += PIECE;
+	for (uint32_t i = 0; i < s->n_windows; i++)
+		most = max(most, count(s->windows[i].vcpus));
+	change = switches[ssccfg].base + switches[ssccfg].counter * live;
+	turn += WAKE * most + change;
+	s->longest_stay = max(VM_LONGEST_STAY, VM_STAY_SHORT + turn);
+	turn += max(switches[ssccfg].piece, VM_STAY_SHORT + change);
 	s->least_guard_us = (turn + INSNS_A_US - 1) / INSNS_A_US;
 }

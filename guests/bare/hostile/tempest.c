@@ -2,7 +2,8 @@
 /*
  * A storm of one kind, what=NAME, without a pause and without an end: whoever it is to disturb ends
  * (steady.c). Each gust, which is one thing that it does, is counted in memory that others see, and
- * that outlives a restart.
+ * that outlives a restart. With `frame=` there is one gust in each frame of so many ticks, at one
+ * of the `span=` ticks from `at=` on, each in turn.
  */
 #include "guests/bare/io/rtc.h"
 #include "guests/bare/vcpu/smp.h"
@@ -167,8 +168,19 @@ static const struct {
     {"starts", starts},   {"restart", restart}, {"device", alarms},     {"dma", dma},
 };
 
+/* Waits for the tick of a frame. */
+static void aim(uint64_t frame, uint64_t at)
+{
+	while ((csr_read(time) + frame - at) % frame < frame / 2)
+		;
+	while ((csr_read(time) + frame - at) % frame > frame / 2)
+		;
+}
+
 int tempest(uint64_t hartid)
 {
+	uint64_t frame = bootarg_num("frame", 0), at = bootarg_num("at", 0);
+	uint64_t span = bootarg_num("span", 1);
 	struct shared_memory shared;
 
 	(void)hartid;
@@ -181,8 +193,11 @@ int tempest(uint64_t hartid)
 	for (unsigned i = 0; i < sizeof(storms) / sizeof(storms[0]); i++) {
 		if (!bootarg_is("what", storms[i].name))
 			continue;
-		for (;;)
+		for (;;) {
+			if (frame)
+				aim(frame, at + gusts % span);
 			storms[i].blow();
+		}
 	}
 	print("tempest: what= is none of its storms\n");
 	return 1;

@@ -81,16 +81,17 @@ def test_summary_of_schedules(tree_file):
     assert check(tree_file(text)).stdout.splitlines()[8:-2] == [
         "hart 0",
         "  frame        2000 us",
-        "  window        200 to     700 us  25.0 %  one vcpu0; guard 10 us; may begin 20 us late: "
-        "least guard 30 us",
+        "  guard          31 us at least; with Ssccfg 8 us",
+        "  window        200 to     700 us  25.0 %  one vcpu0; guard 10 us; may begin 21 us late: "
+        "least guard 31 us",
         "  window        900 to    1900 us  50.0 %  one vcpu0; guard 32 us",
         "  use          1500 us  75.0 %  windows of one",
         "  use            42 us   2.1 %  guards",
         "  use           458 us  22.9 %  slack to one",
     ]
     assert json.loads(check(tree_file(text), "--json").stdout)["schedules"] == [{
-        "hart": 0, "frame_us": 2000, "longest_stay": 16650, "least_guard_us": 30,
-        "guards_us": 42, "slack_us": 458,
+        "hart": 0, "frame_us": 2000, "longest_stay": 16650, "least_guard_us": 31,
+        "least_guard_ssccfg_us": 8, "guards_us": 42, "slack_us": 458,
         "slack": ["one"], "windows": [
             {"vm": "one", "vcpus": [0], "start_us": 200, "length_us": 500, "guard_us": 10},
             {"vm": "one", "vcpus": [0], "start_us": 900, "length_us": 1000, "guard_us": 32}]}]

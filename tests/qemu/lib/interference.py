@@ -21,6 +21,7 @@ OWN = 2 * LENGTH + 1  # what the guest's own counter has to say of a round
 # Of one look, exit and entry included (docs/schedules.md).
 LOOK = 350
 TICKS_A_US = 10
+GUARD = harness.LEAST_GUARD["ssccfg"]
 
 
 class Place(NamedTuple):
@@ -39,9 +40,9 @@ PLACES = {
     "own": Place("on a hart of its own", look="off"),
     "look": Place("the same, with looks", ticks=SECONDS),
     "turns": Place("by turns", hart=0, harts=1),
-    "windows": Place("in windows", hart=0, harts=1, schedule=(1000, 500, 250, 32)),
+    "windows": Place("in windows", hart=0, harts=1, schedule=(1000, 500, 250, GUARD)),
     "apart": Place("in windows, the storm on another hart", hart=0, storm=1,
-                   schedule=(50000, 5000, 40000, 32)),
+                   schedule=(50000, 5000, 40000, GUARD)),
 }
 # That the measurement sees these: each read of a counter is an exit; a window without a guard.
 OTHERS = {

@@ -104,8 +104,9 @@ def boot(folder, guard, nap, beside=7, neighbour="restart", each=8, ticks=100000
 
 
 # What boot computes of this tree, in instructions and us.
-LIMITS = {"ssccfg": (6700, 20), "sbi": (18410, 32)}
-SMALL = {"ssccfg": (5340, 19), "sbi": (17050, 31)}
+LIMITS = {"ssccfg": (5300, 9), "sbi": (17010, 31)}
+SMALL = {"ssccfg": (5000, harness.LEAST_GUARD["ssccfg"]),
+         "sbi": (16650, harness.LEAST_GUARD["sbi"])}
 
 
 @harness.both_backends
@@ -145,6 +146,31 @@ def test_a_guard_that_is_too_short(tmp_path, backend):
     # The guest looks for the first time behind what Tally does last, so up to two ticks later.
     assert late >= sum(times for ticks, times in found.items() if ticks > 2) > 0 and not missed
     assert max(found) - 2 <= latest <= (least - 2) * 10
+
+
+def aimed(storm, guard):
+    """A neighbour that does this once in each frame, at each of 60 ticks before the guard in turn.
+    """
+    return f"{storm} frame={FRAME * 10} at={(START - guard) * 10 - 60} span=60"
+
+
+@harness.both_backends
+@pytest.mark.parametrize("storm", ["console", "restart", "starts"])
+def test_the_longest_stay_just_before_a_guard(tmp_path, backend, storm):
+    """It ends within the guard, as long as it may be."""
+    guard = harness.LEAST_GUARD[backend]
+    found, result = boot(tmp_path, guard, 0, 0, aimed(storm, guard), backend=backend)
+    assert harness.promises(result) == [SMALL[backend]]
+    assert (found, told_late(result)) == ({0: WINDOWS}, [])
+
+
+def test_that_stay_is_seen(tmp_path):
+    """The same with half of that guard: the windows are late behind which a long stay was begun,
+    and no others."""
+    guard = harness.LEAST_GUARD["ssccfg"] // 2
+    found, result = boot(tmp_path, guard, 0, 0, aimed("console", guard))
+    assert 0 < max(found) <= guard * 10 and found[0] > WINDOWS // 2, found
+    assert told_late(result)
 
 
 def test_vm_check_computes_the_same(tmp_path):

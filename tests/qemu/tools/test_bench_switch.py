@@ -42,7 +42,7 @@ def test_each_switch_is_as_recorded(run):
 def bounds(backend):
     """What least guards take for a switch with one armed counter, and with two."""
     text = (harness.ROOT / "core/tree/vm_stay.c").read_text("utf-8")
-    found = re.search(r"switches\[2\] = \{\{(\d+), (\d+)\}, \{(\d+), (\d+)\}\};", text)
+    found = re.search(r"switches\[2\] = \{\{(\d+), (\d+), \d+\}, \{(\d+), (\d+), \w+\}\};", text)
     base, counter = map(int, found.groups()[:2] if backend == "sbi" else found.groups()[2:])
     return base + counter, base + 2 * counter
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "core/tree/vm_stay.h"
 #include "tools/vm_check/text.h"
 
 static double percent(const struct vm_schedule *s, uint32_t us)
@@ -79,6 +80,15 @@ static void print_use(const struct vm_tree *tree, const struct vm_schedule *s)
 	printf("%s\n", s->slack ? "" : ", nobody's");
 }
 
+/* The least guard on a hart that drives all its counters without the firmware. */
+static uint32_t with_ssccfg(const struct vm_tree *tree, const struct vm_schedule *s)
+{
+	struct vm_schedule other = *s;
+
+	vm_stay_bounds(tree, &other, true, 0);
+	return other.least_guard_us;
+}
+
 void print_schedules(const struct vm_tree *tree)
 {
 	for (uint32_t n = 0; n < tree->n_schedules; n++) {
@@ -86,6 +96,8 @@ void print_schedules(const struct vm_tree *tree)
 		char id[ID_BYTES];
 
 		printf("hart %s\n  frame     %7" PRIu32 " us\n", id_text(s->id, id), s->frame_us);
+		printf("  guard     %7" PRIu32 " us at least; with Ssccfg %" PRIu32 " us\n",
+		       s->least_guard_us, with_ssccfg(tree, s));
 		for (uint32_t i = 0; i < s->n_windows; i++)
 			print_window(tree, s, i);
 		print_use(tree, s);
@@ -113,10 +125,10 @@ void print_json_schedules(const struct vm_tree *tree)
 		const char *between = "";
 
 		printf("%s{\"hart\":%" PRIu32 ",\"frame_us\":%" PRIu32 ",\"longest_stay\":%" PRIu32
-		       ",\"least_guard_us\":%" PRIu32 ",\"guards_us\":%" PRIu32
-		       ",\"slack_us\":%" PRIu32 ",\"slack\":[",
+		       ",\"least_guard_us\":%" PRIu32 ",\"least_guard_ssccfg_us\":%" PRIu32
+		       ",\"guards_us\":%" PRIu32 ",\"slack_us\":%" PRIu32 ",\"slack\":[",
 		       n ? "," : "", s->id, s->frame_us, s->longest_stay, s->least_guard_us,
-		       guards_us(s), vm_slack_us(s));
+		       with_ssccfg(tree, s), guards_us(s), vm_slack_us(s));
 		for (uint32_t vm = 0; vm < tree->n_vms; vm++) {
 			if (!(s->slack >> vm & 1))
 				continue;

@@ -53,11 +53,13 @@ static inline bool hpm_sbi_start_call(uint64_t mask, uint64_t flags, uint64_t va
 
 	if (armed && pending)
 		csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
-	uint64_t before = csr_read(CSR_INSTRET);
-	long error = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_START, 0, mask, flags, value, 0).error;
+	uint64_t insns;
+	long error =
+	    sbi_call_counted(SBI_EXT_PMU, SBI_PMU_COUNTER_START, 0, mask, flags, value, 0, &insns)
+	        .error;
 	/* A start of instret changes it. */
 	if (!(mask & HCTRS_INSTRET))
-		sbi_leave_out(before);
+		sbi_leave_out(insns);
 	if (!armed && !pending)
 		csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
 	if (armed && pending)

@@ -18,17 +18,20 @@ struct wire {
 	struct vm *vm;
 	uint32_t guest; /* source of the VM's PLIC */
 	struct irqchip_source source;
-	uint32_t place;              /* its destination; it may be completed there at any time */
-	const struct vcpu *gated_by; /* the source is off outside its windows; NULL: no vcpu's */
-	bool live;                   /* in a life of the VM */
+	uint32_t place; /* its destination; it may be completed there at any time */
+	bool live;      /* in a life of the VM */
 	bool listens;
-	bool held; /* claimed, and the guest has not completed it */
+	bool held;  /* claimed, and the guest has not completed it */
+	bool gated; /* off outside the windows of a vcpu, see gated_by[] */
 };
+/* Its index in wires[] costs one shift. */
+_Static_assert(sizeof(struct wire) == 32, "a power of two");
 
 static struct wire wires[VM_MAX_ALL_IRQS];
+static const struct vcpu *gated_by[VM_MAX_ALL_IRQS]; /* NULL: not gated */
 _Static_assert(VM_MAX_ALL_IRQS <= 64, "masks of wires");
 static uint32_t n_wires;
-static uint8_t wire_of_source[IRQCHIP_SOURCES + 1]; /* its index plus 1; 0 if there is none */
+static struct wire *wire_of_source[IRQCHIP_SOURCES + 1];
 
 static void aim(struct wire *wire, uint32_t place)
 {
@@ -44,28 +47,30 @@ static void listen(struct wire *wire, bool on)
 
 static void gate_lock(const struct wire *wire)
 {
-	if (wire->gated_by)
-		spin_lock(&wire->gated_by->home->gate);
+	if (__builtin_expect(wire->gated, 0))
+		spin_lock(&gated_by[wire - wires]->home->gate);
 }
 
 static void gate_unlock(const struct wire *wire)
 {
-	if (wire->gated_by)
-		spin_unlock(&wire->gated_by->home->gate);
+	if (__builtin_expect(wire->gated, 0))
+		spin_unlock(&gated_by[wire - wires]->home->gate);
 }
 
 /* From now on the source follows the windows of this vcpu, or of none. */
 static void set_gated(struct wire *wire, const struct vcpu *by)
 {
+	const struct vcpu **entry = &gated_by[wire - wires];
 	uint64_t bit = BIT(wire - wires);
 
-	if (wire->gated_by == by)
+	if (*entry == by)
 		return;
 	gate_lock(wire);
-	if (wire->gated_by)
-		windows_remove_wire(wire->gated_by, bit);
+	if (*entry)
+		windows_remove_wire(*entry, bit);
 	gate_unlock(wire);
-	wire->gated_by = by;
+	*entry = by;
+	wire->gated = by;
 	gate_lock(wire);
 	if (by)
 		windows_add_wire(by, bit);
@@ -92,8 +97,8 @@ bool wired_add(struct vm *vm, uint32_t source, enum irqchip_mode mode, uint32_t 
 	}
 	wire->vm = vm;
 	wire->guest = guest;
-	wire_of_source[source] = (uint8_t)++n_wires;
-	vm->wire_of[guest] = (uint8_t)n_wires;
+	wire_of_source[source] = wire;
+	vm->wire_of[guest] = (uint8_t)++n_wires;
 	vm->wired |= 1U << guest;
 	return true;
 }
@@ -236,16 +241,43 @@ void wired_update_routes(struct vm *vm)
 		follow(wire_of(vm, guest));
 }
 
+static void complete(struct wire *wire)
+{
+	wire->held = false;
+	irqchip_complete(&platform.irqchip, &wire->source, wire->place, wire->listens);
+}
+
+static void hold(struct wire *wire)
+{
+	wire->held = true;
+	irqchip_hold(&platform.irqchip, &wire->source);
+}
+
+/* Not inlined, so that a wire that is not gated is asked once. */
+static __attribute__((noinline, cold)) void complete_gated(struct wire *wire)
+{
+	gate_lock(wire);
+	complete(wire);
+	gate_unlock(wire);
+}
+
+static __attribute__((noinline, cold)) void hold_gated(struct wire *wire)
+{
+	gate_lock(wire);
+	hold(wire);
+	gate_unlock(wire);
+}
+
 void wired_complete(struct vm *vm, uint32_t guest)
 {
 	struct wire *wire = wire_of(vm, guest);
 
 	if (!wire->held)
 		return;
-	gate_lock(wire);
-	wire->held = false;
-	irqchip_complete(&platform.irqchip, &wire->source, wire->place, wire->listens);
-	gate_unlock(wire);
+	if (__builtin_expect(wire->gated, 0))
+		complete_gated(wire);
+	else
+		complete(wire);
 }
 
 /* The caller holds vm->devices. */
@@ -266,10 +298,10 @@ static void take(struct wire *wire)
 		 * completion, it interrupts again. Or the wire is low by now. */
 		if (wire->held || irqchip_is_low(&platform.irqchip, &wire->source))
 			return;
-		gate_lock(wire);
-		wire->held = true;
-		irqchip_hold(&platform.irqchip, &wire->source);
-		gate_unlock(wire);
+		if (__builtin_expect(wire->gated, 0))
+			hold_gated(wire);
+		else
+			hold(wire);
 	}
 	vplic_request(&vm->plic, wire->guest);
 	vm_update_interrupts(vm);
@@ -292,7 +324,7 @@ void wired_handle_irq(uint32_t source)
 		irqchip_hold(&platform.irqchip, &(struct irqchip_source){.number = source});
 		return;
 	}
-	wire = &wires[wire_of_source[source] - 1];
+	wire = wire_of_source[source];
 	spin_lock(&wire->vm->devices);
 	sched_account_stay_to(wire_owner(wire));
 	take(wire);

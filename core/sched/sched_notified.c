@@ -14,11 +14,10 @@
  * the resident vcpu has steal time until sched_end_steal(). Work that the hart did before in this
  * stay for a vcpu of a third VM is accounted to that VM.
  */
-static void account_rest_to(struct pcpu *pcpu, struct vcpu *vcpu)
+static void steal_for(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	struct vcpu *current = pcpu->current;
 
-	pcpu_account_to(pcpu, vcpu, EXIT_IRQ);
 	if (current && current->stats.steal_since && pcpu->notified_vcpu &&
 	    pcpu->notified_vcpu->vm != vcpu->vm) {
 		sched_end_steal(pcpu, current, csr_read(CSR_TIME));
@@ -29,12 +28,18 @@ static void account_rest_to(struct pcpu *pcpu, struct vcpu *vcpu)
 		vcpu_steal_begin(current, csr_read(CSR_TIME));
 }
 
+static void account_rest_to(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	pcpu_account_to(pcpu, vcpu, EXIT_IRQ);
+	steal_for(pcpu, vcpu);
+}
+
 /* The same, but accounts the whole stay to the vcpu, from the exit on. */
 static inline void account_stay_to(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	pcpu->stay_vcpu = vcpu;
 	pcpu->stay_cause = EXIT_IRQ;
-	account_rest_to(pcpu, vcpu);
+	steal_for(pcpu, vcpu);
 }
 
 void sched_account_stay_to(struct vcpu *vcpu)

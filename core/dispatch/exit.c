@@ -110,13 +110,13 @@ static inline __attribute__((always_inline)) void settle(struct pcpu *pcpu, stru
 	else
 		vs_interrupts_settle();
 	hpm_failures_settle_on(pcpu, vcpu);
-	pcpu_account_stay(pcpu);
 }
 
 /* The same where code size matters more than time. */
 static __attribute__((noinline, cold)) void settle_small(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	settle(pcpu, vcpu);
+	(void)pcpu_account_stay(pcpu);
 }
 
 /* Makes OF bits while the vcpu waits for its window, each in a stay of its own. Between two of them
@@ -126,8 +126,7 @@ static __attribute__((cold)) void set_flags(struct pcpu *pcpu, struct vcpu *vcpu
 	do { /* WAITS */
 		long_call_slice(pcpu, vcpu);
 		vcpu_serve_fences(vcpu);
-		pcpu_account_stay(pcpu);
-		pcpu->last_irq_check = *pcpu_stay_start(pcpu);
+		pcpu->last_irq_check = pcpu_account_stay(pcpu);
 	} while (vcpu->call.slice == hart_flags_slice && csr_read(CSR_TIME) < at);
 }
 
@@ -190,7 +189,8 @@ _Noreturn void exit_slow(struct guest_context *ctx, uint64_t scause)
 	struct vcpu *vcpu = vcpu_of(ctx);
 	struct pcpu *pcpu = this_pcpu();
 
-	pcpu->last_irq_check = *pcpu_stay_start(pcpu);
+	/* pcpu_stay_start() with one instruction less */
+	pcpu->last_irq_check = *(uint64_t *)(ctx->hs_sp + (HART_STACK_STAY - HART_STACK_TOP));
 	pcpu->stay_vcpu = vcpu;
 	if (~scause < VCPU_EXITS) {
 		/* The fast path has counted the exit already. */
@@ -213,5 +213,6 @@ _Noreturn void exit_slow(struct guest_context *ctx, uint64_t scause)
 			vcpu = long_call_finish(vcpu);
 	}
 	settle(pcpu, vcpu);
+	(void)pcpu_account_stay_inline(pcpu);
 	enter_guest(&vcpu->ctx);
 }

@@ -35,8 +35,7 @@ bool sched_next_stay(struct pcpu *pcpu)
 
 	/* The first round may switch windows and leave requests pending: a second serves them. */
 	for (uint32_t n = 0; n == 0 || (n == 1 && left_pending(pcpu)); n++) {
-		pcpu_account_stay(pcpu);
-		pcpu->last_irq_check = *pcpu_stay_start(pcpu);
+		pcpu->last_irq_check = pcpu_account_stay(pcpu);
 		pending = pcpu_pending_interrupts(pcpu);
 		came |= pending;
 		if (pending)
@@ -56,11 +55,10 @@ static __attribute__((noinline)) uint64_t idle(struct pcpu *pcpu)
 		windows_idle(pcpu);
 	do { /* WAITS */
 		sched_set_timer(pcpu, NULL);
-		pcpu_account_stay(pcpu);
+		(void)pcpu_account_stay(pcpu);
 		if (!atomic_load(&pcpu->notified))
 			wfi();
-		*pcpu_stay_start(pcpu) = csr_read(CSR_INSTRET);
-		pcpu->last_irq_check = *pcpu_stay_start(pcpu);
+		pcpu->last_irq_check = *pcpu_stay_start(pcpu) = csr_read(CSR_INSTRET);
 		pcpu_interrupts(pcpu, pcpu_pending_interrupts(pcpu));
 		sched_check_notified(pcpu);
 		/* Rarely repeated: as a likely loop it would need six more registers. */

@@ -2,22 +2,17 @@
 #include "arch/riscv/hart/port.h"
 #include "core/vcpu/stay.h"
 #include "arch/riscv/hart/csr.h"
-#include "core/hart/check.h"
 #include "core/vcpu/vcpu.h"
 
-void pcpu_account_stay(struct pcpu *pcpu)
+uint64_t stay_record_of(struct pcpu *pcpu, uint64_t stay)
 {
-	struct vcpu *vcpu = pcpu->stay_vcpu;
-	uint64_t now = csr_read(CSR_INSTRET);
-	uint64_t stay = now - *pcpu_stay_start(pcpu);
+	stay_record(&pcpu->stay_vcpu->ctx, pcpu->stay_cause, stay);
+	return *pcpu_stay_start(pcpu);
+}
 
-	*pcpu_stay_start(pcpu) = now;
-	if (!vcpu)
-		return;
-	CHECK(vcpu_home(vcpu) == pcpu);
-	vcpu->ctx.hs_insns[pcpu->stay_cause] += stay;
-	if (__builtin_expect(stay > vcpu->ctx.hs_longest, 0))
-		stay_record(&vcpu->ctx, pcpu->stay_cause, stay);
+uint64_t pcpu_account_stay(struct pcpu *pcpu)
+{
+	return pcpu_account_stay_inline(pcpu);
 }
 
 void pcpu_account_to(struct pcpu *pcpu, struct vcpu *vcpu, enum vcpu_exit why)

@@ -9,7 +9,8 @@
 static void wants_turn(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	run_state_take(vcpu);
-	if (!pcpu->current)
+	/* The next load does not look at those outside their windows. */
+	if (!pcpu->current && pcpu->ready & vcpu->bit)
 		pcpu->steal_at_load |= vcpu->bit;
 	else if (vcpu != pcpu->current)
 		vcpu_steal_begin(vcpu, csr_read(CSR_TIME));

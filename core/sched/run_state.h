@@ -93,7 +93,8 @@ static inline void vcpu_turn_over(struct vcpu *vcpu, uint8_t why)
 /*
  * Begins steal time: the vcpu is ready and another one is resident. vcpu_steal_at_load() ends it.
  * There is no steal time while the hart is idle or about to load the only ready vcpu: vcpus that
- * became ready then are in pcpu->steal_at_load until a vcpu is loaded.
+ * became ready then are in pcpu->steal_at_load until a vcpu is loaded. That of a vcpu outside its
+ * windows begins at once.
  */
 static inline void vcpu_steal_begin(struct vcpu *vcpu, uint64_t now)
 {

@@ -242,6 +242,34 @@ static uint64_t to_print(const struct vcpu *vcpu)
 	return percent(luck(), 85) ? (uint64_t)operator_letter(vcpu->vm->index) : '\n';
 }
 
+static void may_print(const struct vcpu *vcpu)
+{
+	model_texts[vcpu->vm->index].most++;
+	model_of(vcpu)->prints = machine.kind.slow_line;
+}
+
+/* Stores to the UART, whether its transmitter is empty or not. */
+static void prints_byte(struct machine_hart *h, struct vcpu *vcpu)
+{
+	h->x[5] = to_print(vcpu);
+	may_print(vcpu);
+	guest_access(h, GUEST_UART_BASE, true, 0, 5);
+}
+
+/* More than the line takes. */
+static void prints_much(struct machine_hart *h, struct vcpu *vcpu)
+{
+	struct model_vcpu *m = model_of(vcpu);
+
+	if (m->burst) {
+		m->burst--;
+		prints_byte(h, vcpu);
+		return;
+	}
+	m->burst = percent(luck(), 20) ? below(luck(), 400) : 0;
+	guest_prints(h, vcpu);
+}
+
 static void uses_device(struct machine_hart *h, struct vcpu *vcpu)
 {
 	bool store = percent(luck(), 60), plic = !vcpu->vm->config->aia && percent(luck(), 50);
@@ -263,7 +291,7 @@ static void uses_device(struct machine_hart *h, struct vcpu *vcpu)
 		h->x[rd] = 3;
 	/* Whether it goes out depends on the other registers. */
 	if (store && !plic && !offset)
-		model_texts[vcpu->vm->index].most++;
+		may_print(vcpu);
 	if (store && plic && offset >> 12 == 2 && percent(luck(), 80))
 		h->x[rd] = percent(luck(), 70) ? BIT(GUEST_UART_IRQ) | 2 | BIT(MACHINE_BELL)
 		                               : BIT(GUEST_UART_IRQ);
@@ -391,6 +419,8 @@ void guest_acts(struct machine_hart *h, struct vcpu *vcpu)
 		uses_pci(h, vcpu);
 	else if (percent(luck(), 6) && vcpu->vm->bells)
 		uses_bell(h);
+	else if (machine.kind.chatty && percent(luck(), m->burst ? 90 : 20))
+		prints_much(h, vcpu);
 	else if (act < 15)
 		runs(h, vcpu);
 	else if (act < 25)

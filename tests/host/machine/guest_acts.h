@@ -29,6 +29,7 @@ void guest_uses_aia(struct machine_hart *h, struct vcpu *vcpu);
 /* guest_calls.c */
 void guest_calls_sbi(struct machine_hart *h, struct vcpu *vcpu);
 void guest_counts(struct machine_hart *h, struct vcpu *vcpu);
+void guest_prints(struct machine_hart *h, struct vcpu *vcpu);
 /* An SBI call: these are a0 to a5. Its results are in x10 and x11 if it returns. */
 void guest_ecall(struct machine_hart *h, uint64_t eid, uint64_t fid, const uint64_t a[6]);
 

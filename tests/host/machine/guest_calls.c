@@ -7,6 +7,7 @@
 #include "tests/host/machine/guest_acts.h"
 
 #define TEXT_AT     0x180000UL /* where guests keep what they print */
+#define TEXT_BYTES  2048U
 #define HW_COUNTERS 0xf8UL
 #define FW_COUNTERS 0xff00UL
 
@@ -201,16 +202,16 @@ static void says(struct vcpu *vcpu, uint64_t n)
 	model_of(vcpu)->says = n;
 }
 
-static void prints(struct machine_hart *h, struct vcpu *vcpu)
+void guest_prints(struct machine_hart *h, struct vcpu *vcpu)
 {
 	const struct vm *vm = vcpu->vm;
 	bool last = vm->config->n_pieces && percent(luck(), 50), high;
-	uint64_t n = below(luck(), 200), fid = below(luck(), 4);
+	uint64_t n = below(luck(), machine.kind.chatty ? TEXT_BYTES : 200), fid = below(luck(), 4);
 	uint64_t at = (last ? model_ram_end(vm) - VM_MEMORY_STEP : model_ram(vm)) + TEXT_AT;
 	const uint64_t text_at = at;
 	char *text = (char *)(last ? at : vm->memory.a + TEXT_AT);
 
-	memset(text, operator_letter(vcpu->vm->index), 256);
+	memset(text, operator_letter(vcpu->vm->index), TEXT_BYTES);
 	for (uint32_t i = 0; i < LINES; i++)
 		text[16 * i + 7] = '\n';
 	if (percent(luck(), 5))
@@ -218,7 +219,7 @@ static void prints(struct machine_hart *h, struct vcpu *vcpu)
 	if (fid == SBI_DBCN_WRITE_BYTE)
 		n = (uint64_t)operator_letter(vcpu->vm->index);
 	if (fid == SBI_DBCN_CONSOLE_READ)
-		at += 1024;
+		at += TEXT_BYTES;
 	if (percent(luck(), 5))
 		at = model_ram_end(vcpu->vm) - below(luck(), (uint32_t)n);
 	if (fid < SBI_DBCN_WRITE_BYTE)
@@ -309,7 +310,7 @@ void guest_calls_sbi(struct machine_hart *h, struct vcpu *vcpu)
 			suspends(h, vcpu);
 		break;
 	case 8:
-		prints(h, vcpu);
+		guest_prints(h, vcpu);
 		break;
 	case 9:
 		stops(h, vcpu);

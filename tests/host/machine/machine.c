@@ -360,6 +360,7 @@ static void choose_kind(struct machine_kind *k)
 	k->iommu_stops = percent(c, 20);
 	k->files = percent(c, 50) ? 1 + below(c, 7) : 0;
 	k->schedules = percent(c, 25);
+	k->chatty = k->slow_line && percent(c, 50);
 }
 
 extern char _image_end[];

@@ -58,6 +58,7 @@ struct machine_kind {
 	uint32_t n_vms;
 	uint32_t files; /* guest interrupt files of each hart; 0: they have a PLIC */
 	bool schedules; /* harts have windows, and vcpus one hart each */
+	bool chatty;    /* guests print more than the slow line takes */
 };
 
 struct machine_counter {
@@ -114,6 +115,12 @@ struct machine_hart {
 	uint64_t lost;
 };
 
+/* How often a vcpu waited for room in the console's output; in windows; with a budget; with one
+ * that was spent; how often it stopped, or moved, meanwhile. */
+struct machine_waits {
+	uint64_t all, in_windows, with_budget, spent, stopped, moved;
+};
+
 extern struct machine {
 	struct machine_kind kind;
 	struct chance chance;
@@ -125,6 +132,7 @@ extern struct machine {
 	uint64_t stalled;           /* ticks of all stalls */
 	uint64_t fences;            /* grows with each event that fences are about */
 	uint32_t faults;            /* calls that the firmware refused */
+	struct machine_waits waits;
 	struct machine_hart hart[MACHINE_HARTS];
 	uint32_t now;                  /* the hart that runs */
 	bool off;                      /* switched off */

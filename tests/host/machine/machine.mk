@@ -12,14 +12,15 @@ CORE_MACHINE_SRC := $(addprefix tests/host/machine/,test_core.c machine.c machin
 	machine_firmware.c machine_arch.c machine_chip.c machine_aia.c machine_dma.c \
 	machine_pci.c machine_tree.c guest.c guest_acts.c guest_aia.c guest_calls.c operator.c \
 	model.c model_see.c model_own.c model_sent.c model_wake.c model_mail.c model_pay.c \
-	model_count.c model_heart.c) \
+	model_count.c model_heart.c model_output.c) \
 	$(FAKE_IOMMU_SRC) tests/host/machine/machine_ram.c
 CORE_CFLAGS := -iquote tests/host/machine/hart -iquote tests/host/device -DTALLY_DEBUG \
 	-D_DEFAULT_SOURCE -include tests/host/machine/interleave.h
 # Its RAM is where a VM can have RAM at the same address: above the VM's own devices, and in reach
 # of Sv39x4. Where ASan runs, static data can be below 2^31 only. Tally's image is in front of it.
 CORE_LDFLAGS := -no-pie -Wl,-Ttext-segment=0x20000000 -Wl,--defsym=_image_start=platform \
-	-Wl,--wrap=vpmu_port_read
+	-Wl,--wrap=vpmu_port_read -Wl,--wrap=sched_wait_for_output \
+	-Wl,--wrap=sched_has_output -Wl,--wrap=sched_off
 CORE_OBJ := $(CORE_SRC:%=$(B)/host/machine/%.o) $(CORE_MACHINE_SRC:%=$(B)/host/machine/%.o)
 
 $(B)/host/machine/%.c.o: %.c | setup

@@ -80,10 +80,14 @@ struct model_vcpu {
 	/* Letters that its call prints, if all; and whether the call may print fewer. */
 	uint64_t says;
 	bool says_some;
-	bool prints;  /* its call prints, and may wait for the serial line */
-	bool masked;  /* it has masked LCOFI since its last exit */
-	bool refused; /* the call must return an error */
-	bool granted; /* the call must not say that a parameter is invalid */
+	bool prints; /* its call or store prints, and may wait for the serial line */
+	/* How often it has waited for room in the console's output. */
+	uint64_t output_waits, output_seen;
+	uint32_t burst;                     /* bytes that it still stores to its UART in a row */
+	const struct pcpu *output_waits_on; /* its home when it began to wait for room; NULL */
+	bool masked;                        /* it has masked LCOFI since its last exit */
+	bool refused;                       /* the call must return an error */
+	bool granted;                       /* the call must not say that a parameter is invalid */
 	bool counts, begins;
 	uint32_t counter, reads; /* reads: a register gets its value, 0: none */
 	uint64_t count;

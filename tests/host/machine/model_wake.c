@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arch/riscv/hart/csr.h"
+#include "core/console/ring.h"
 #include "core/log.h"
 #include "arch/riscv/hart/trap.h"
 #include "core/vcpu/observers.h"
@@ -18,6 +19,8 @@
 	 (machine.kind.schedules ? 100 : 1))
 /* A hart may keep asleep for so long although it has work (sched_nap()). */
 #define NAP 200UL
+/* A hart looks at the ring as often as this, if no interrupt of the UART comes (terminal.c). */
+#define TOLD (2UL * MACHINE_TIMEBASE / 100)
 /* How long a function may take to come to rest at most. */
 #define RESET (3UL * MACHINE_TIMEBASE)
 
@@ -92,8 +95,7 @@ bool model_should_run(struct vcpu *vcpu)
 
 	if (vcpu->vm->state != VM_RUNNING || m->in_guest || vcpu->vm->command)
 		return false;
-	/* The serial line takes its time. */
-	if (vcpu->run.blocked & BLOCK_OUTPUT && log_has_more())
+	if (vcpu->run.blocked & BLOCK_OUTPUT && log_room(vcpu->vm->index) < RING_WAKE)
 		return false;
 	if (m->start_due || !m->seen || m->off || m->life != vcpu->vm->htimedelta)
 		return m->start_due || vcpu->hsm_state == SBI_HSM_STATE_START_PENDING;
@@ -235,6 +237,19 @@ static bool is_throttled(const struct vcpu *vcpu)
 	return vcpu->run.blocked & BLOCK_BUDGET && machine.time < vcpu->budget.period_end;
 }
 
+/* After so many ticks a vcpu that waits for room has been told of it. */
+static uint64_t told(const struct vcpu *vcpu)
+{
+	return vcpu->run.blocked & BLOCK_OUTPUT ? TOLD : 0;
+}
+
+/* Grows when it waits for room, which others of its VM may have taken when its turn comes, and when
+ * it is told of room. */
+static uint64_t output_waits(const struct vcpu *vcpu)
+{
+	return 2 * model_of(vcpu)->output_waits + !(vcpu->run.blocked & BLOCK_OUTPUT);
+}
+
 static void look_at_all(bool still)
 {
 	look_at_lost();
@@ -249,12 +264,14 @@ static void look_at_all(bool still)
 			is_not_charged(&m->wants_since, vcpu);
 			/* Between two looks a short life may have ended and another one begun. */
 			if (!model_should_run(vcpu) || is_throttled(vcpu) ||
-			    m->wants_in != vcpu->vm->life.number)
+			    m->wants_in != vcpu->vm->life.number ||
+			    m->output_seen != output_waits(vcpu))
 				m->wants_since = 0;
 			else if (!m->wants_since)
 				m->wants_since = clock_now();
 			m->wants_in = vcpu->vm->life.number;
-			if (m->wants_since && (still || is_long_ago(m->wants_since)))
+			m->output_seen = output_waits(vcpu);
+			if (m->wants_since && (still || is_long_ago(m->wants_since + told(vcpu))))
 				DIFFERS(vcpu, "should run, and does not (%s)",
 				        still ? "all harts sleep" : "for long");
 		}
@@ -268,7 +285,7 @@ void model_standstill(void)
 	uint64_t soon = machine.time + NAP;
 
 	/* Who is away may have much to do. */
-	if (machine.kind.schedules)
+	if (machine.kind.schedules || log_has_more())
 		return;
 	for (uint32_t i = 0; i < machine.kind.harts; i++) {
 		const struct machine_hart *h = &machine.hart[i];

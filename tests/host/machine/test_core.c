@@ -20,7 +20,11 @@
 static struct result {
 	uint64_t steps;
 	char why[200];
+	struct machine_waits waits;
 } * result;
+
+/* Of all machines. */
+static struct machine_waits all_waits;
 
 static void one_machine(uint64_t seed, uint64_t steps)
 {
@@ -32,6 +36,7 @@ static void one_machine(uint64_t seed, uint64_t steps)
 	if (child == 0) {
 		machine_run(seed, steps);
 		result->steps = machine.steps;
+		result->waits = machine.waits;
 		memcpy(result->why, machine.why, sizeof(result->why));
 		exit(0);
 	}
@@ -43,6 +48,25 @@ static void one_machine(uint64_t seed, uint64_t steps)
 		snprintf(result->why, sizeof(result->why), "the machine ended by %x", status);
 }
 
+static void add_waits(const struct machine_waits *w)
+{
+	all_waits.all += w->all;
+	all_waits.in_windows += w->in_windows;
+	all_waits.with_budget += w->with_budget;
+	all_waits.spent += w->spent;
+	all_waits.stopped += w->stopped;
+	all_waits.moved += w->moved;
+}
+
+static void show_waits(void)
+{
+	const struct machine_waits *w = &all_waits;
+
+	printf("vcpus waited for the serial line %lu times: %lu in windows, %lu with a budget, "
+	       "%lu until it was spent; %lu stopped and %lu moved\n",
+	       w->all, w->in_windows, w->with_budget, w->spent, w->stopped, w->moved);
+}
+
 /* Returns false if something did not hold, and says what. */
 static bool machines(uint64_t steps, uint64_t seed)
 {
@@ -50,6 +74,7 @@ static bool machines(uint64_t steps, uint64_t seed)
 
 	for (; done < steps; done += result->steps + 100, seed++) {
 		one_machine(seed, steps - done < MACHINE ? steps - done : MACHINE);
+		add_waits(&result->waits);
 		if (!*result->why)
 			continue;
 		printf("%lu %s (core %lu %lu)\n", done + result->steps, result->why, seed,
@@ -67,6 +92,22 @@ static void test_machines(void **state)
 	(void)state;
 	assert_true(
 	    machines(steps ? strtoull(steps, NULL, 0) : STEPS, seed ? strtoull(seed, NULL, 0) : 1));
+	show_waits();
+	/* Each kind of wait that machines of the first seeds meet. */
+	if (!steps && !seed) {
+		assert_true(all_waits.all);
+		assert_true(all_waits.in_windows);
+		assert_true(all_waits.with_budget);
+		assert_true(all_waits.stopped);
+	}
+}
+
+static int hunt(uint64_t steps, uint64_t seed)
+{
+	if (!machines(steps, seed))
+		return 1;
+	show_waits();
+	return 0;
 }
 
 static int usage(void)
@@ -90,7 +131,7 @@ int main(int argc, char **argv)
 	uint64_t a = strtoull(argv[2], NULL, 0), b = strtoull(argv[3], NULL, 0);
 
 	if (strcmp(argv[1], "--hunt") == 0)
-		return !machines(a, b);
+		return hunt(a, b);
 	if (strcmp(argv[1], "--one") != 0)
 		return usage();
 	const struct machine_kind *k = &machine.kind;

@@ -10,7 +10,7 @@
 
 /* A multiple of three, so that base64 needs no padding. More would make the stay in HS long, since
  * each character is written to the console. */
-#define LINE_WORDS 24U
+#define LINE_WORDS 18U
 
 static void add_base64(struct text *text, const uint64_t *words, uint32_t n)
 {

@@ -26,15 +26,15 @@ static inline void note_near(struct vpmu *v, lctr_t lctr, uint64_t value)
 }
 
 /* Computes the offset with which a hardware counter that starts now has this value. Other counters
- * may be running on its hctr. */
-static void join(struct vpmu *v, lctr_t lctr, uint64_t value)
+ * may be running on its hctr. `synced`: the hctrs that were synced in this call. */
+static void join(struct vpmu *v, lctr_t lctr, uint64_t value, uint64_t synced)
 {
 	struct vpmu_counter *c = &v->counter[lctr.idx];
 	struct vpmu_hctr *h = &v->hctr[c->hctr];
 
-	if ((v->active >> c->hctr & 1) != 0)
+	if ((v->active & ~synced) >> c->hctr & 1)
 		vpmu_hctr_sync(v, (hctr_t){c->hctr});
-	else if ((h->users & v->running) == bit64(lctr.idx))
+	else if ((v->active >> c->hctr & 1) == 0 && (h->users & v->running) == bit64(lctr.idx))
 		h->count = value;
 	note_near(v, lctr, value);
 	c->offset = (value - h->count) & v->value_mask;
@@ -81,7 +81,7 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 			ready |= vpmu_set(v, (hctr_t){c->hctr}, bit64(i));
 			vpmu_note_solo(v, (hctr_t){c->hctr});
 		} else {
-			join(v, lctr, value);
+			join(v, lctr, value, hctrs);
 			hctrs |= bit64(c->hctr);
 		}
 	}

@@ -5,12 +5,14 @@
  */
 #include "vpmu/hctr.h"
 
-/* Records the value of a running hardware counter that stops. */
-static void leave(struct vpmu *v, lctr_t lctr)
+/* Records the value of a running hardware counter that stops. `synced`: the hctrs that were synced
+ * in this call. Another sync would look at each of the counters that share the hctr again. */
+static void leave(struct vpmu *v, lctr_t lctr, uint64_t synced)
 {
 	struct vpmu_counter *c = &v->counter[lctr.idx];
 
-	vpmu_hctr_sync(v, (hctr_t){c->hctr});
+	if ((synced >> c->hctr & 1) == 0)
+		vpmu_hctr_sync(v, (hctr_t){c->hctr});
 	c->value = (v->hctr[c->hctr].count + c->offset) & v->value_mask;
 	c->reader = 0;
 	v->near &= ~bit64(lctr.idx);
@@ -32,7 +34,7 @@ static void stop_set(struct vpmu *v, uint64_t running, uint64_t set, unsigned lo
 		if (vpmu_is_fw(v, lctr)) {
 			v->counter[i].value = vpmu_fw_total(v, lctr) + v->counter[i].offset;
 		} else {
-			leave(v, lctr);
+			leave(v, lctr, hctrs | stops);
 			*(vpmu_is_alone(v, lctr) ? &stops : &hctrs) |= bit64(v->counter[i].hctr);
 		}
 	}

@@ -75,6 +75,7 @@ int wildsatp(uint64_t hartid);
 int reads_kind(uint64_t hartid);
 int chatter(uint64_t hartid);
 int storm(uint64_t hartid);
+int siege(uint64_t hartid);
 int wfi_kind(uint64_t hartid);
 int cachewrap(uint64_t hartid);
 int falseflag(uint64_t hartid);

@@ -20,6 +20,7 @@ static const struct {
     {"reads", reads_kind},
     {"chatter", chatter},
     {"storm", storm},
+    {"siege", siege},
     {"cachewrap", cachewrap},
     {"falseflag", falseflag},
     {"clock", clockcheck},

@@ -65,6 +65,21 @@ def test_storm_on_eight_vcpus(tmp_path, backend):
         assert max(found.values()) <= harness.LONGEST_STAY
 
 
+SIEGE = ["snapshots", "sharers", "infos", "moves", "sleepers", "faults"]
+
+
+@harness.both_backends
+def test_siege(tmp_path, backend):
+    """Calls that concern all there is at once: counters that share events and are about to wrap,
+    snapshots of all, the longest lists, and vcpus that sleep; two such VMs. The work of a call grows
+    with the counters, and not with their square."""
+    guests = dict.fromkeys(("alpha", "beta"), "kind=siege")
+    result = bare_guests.boot(tmp_path, guests, vcpus=["0"] * 2, backend=backend, options=ALL_MODES)
+    for name in guests:
+        assert result.vm(name) == [f"siege: {part} done" for part in SIEGE]
+        assert max(stays(result, name).values()) <= harness.LONGEST_STAY
+
+
 # Data in a device tree is aligned to 4 bytes: that of one of the two images is to no more.
 LOADED = """/dts-v1/;
 / {{

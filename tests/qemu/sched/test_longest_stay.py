@@ -71,8 +71,8 @@ SIEGE = ["snapshots", "sharers", "infos", "moves", "sleepers", "faults"]
 @harness.both_backends
 def test_siege(tmp_path, backend):
     """Calls that concern all there is at once: counters that share events and are about to wrap,
-    snapshots of all, the longest lists, and vcpus that sleep; two such VMs. The work of a call grows
-    with the counters, and not with their square."""
+    snapshots of all, the longest lists, and vcpus that sleep; two such VMs. The work of a call
+    grows with the counters, and not with their square."""
     guests = dict.fromkeys(("alpha", "beta"), "kind=siege")
     result = bare_guests.boot(tmp_path, guests, vcpus=["0"] * 2, backend=backend, options=ALL_MODES)
     for name in guests:

@@ -9,7 +9,7 @@
 
 void console_put(struct console *c, const char *s, size_t n)
 {
-	c->work += n;
+	c->work += n + PIECE_BYTES;
 	console_emit(s, n);
 }
 

@@ -108,8 +108,8 @@ bool console_line_put(struct console_line *l)
 {
 	if (l->len + l->unit_len > CONSOLE_LINE_BYTES)
 		return false;
-	memcpy(l->text + l->len, l->unit, l->unit_len);
-	l->len = (uint16_t)(l->len + l->unit_len);
+	for (uint32_t i = 0; i < l->unit_len; i++)
+		l->text[l->len++] = l->unit[i];
 	return true;
 }
 

@@ -5,12 +5,16 @@
 
 #include "core/console/console.h"
 
-/* console_vm_write() takes no further byte after it has emitted this many bytes. */
-#define WORK_BYTES 256u
+/* console_vm_write() takes no further byte after it has emitted this many bytes, where each piece
+ * of output counts as PIECE_BYTES more: it costs some 200 instructions. So it ends two lines at
+ * most. */
+#define WORK_BYTES  96u
+#define PIECE_BYTES 16u
 
 #define RS "\036" /* begins a frame; a VM's output never contains it */
 
-/* console_vm_write() takes a byte only while it has emitted fewer bytes than this. */
+/* console_vm_write() takes a byte only while it has emitted fewer bytes than this, with those for
+ * pieces. */
 static inline size_t console_most(const struct console *c)
 {
 	size_t room = c->room < CONSOLE_BYTE_MOST ? 0 : c->room - CONSOLE_BYTE_MOST + 1;

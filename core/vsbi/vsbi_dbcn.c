@@ -11,7 +11,7 @@
 
 /* The most bytes in one stay in HS, to keep it short. A write continues in the next stay; a read
  * returns fewer bytes than requested. */
-#define DBCN_MAX_BYTES 32UL
+#define DBCN_MAX_BYTES 16UL
 
 /* Writes the first bytes of n > 0, and returns how many: 0 if there is no room. */
 static uint64_t write_some(const struct vm *vm, const char *memory, uint64_t n)

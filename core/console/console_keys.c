@@ -120,19 +120,21 @@ static void request_key(struct console *c, uint8_t ch)
 	console_command(text ? r->text : "0", r->too_long ? NULL : text);
 }
 
-static void help(struct console *c)
+bool console_help(const struct console *c, unsigned int row, char *text, size_t size)
 {
-	char text[CONSOLE_NAME_BYTES + 32];
+	static const char *const keys[] = {
+	    "Ctrl-T, then 1..9, n, p: that, the next, the one before gets the input;",
+	    "  g, s, r: starts, stops, restarts it; :: the prompt;",
+	    "  Ctrl-T: sends Ctrl-T; ?: this help",
+	};
+	const unsigned int n = sizeof(keys) / sizeof(keys[0]), vm = row - n;
 
-	console_tally_puts(
-	    c, "Ctrl-T, then 1..9, n, p: that, the next, the one before gets the input;");
-	console_tally_puts(c, "  g, s, r: starts, stops, restarts it; :: the prompt;");
-	console_tally_puts(c, "  Ctrl-T: sends Ctrl-T; ?: this help");
-	for (unsigned int i = 0; i < c->n_vms; i++) {
-		(void)tally_snprintf(text, sizeof(text), "%c %u %s%s", i == c->focus ? '*' : ' ',
-		                     i + 1, c->names[i], c->lines[i].ended ? " (ended)" : "");
-		console_tally_puts(c, text);
-	}
+	if (row < n)
+		(void)tally_snprintf(text, size, "%s", keys[row]);
+	else
+		(void)tally_snprintf(text, size, "%c %u %s%s", vm == c->focus ? '*' : ' ', vm + 1,
+		                     c->names[vm], c->lines[vm].ended ? " (ended)" : "");
+	return row + 1 < n + c->n_vms;
 }
 
 /* At the prompt, keys act on the VM that had the focus before. */
@@ -183,7 +185,7 @@ static void command(struct console *c, uint8_t ch)
 	else if (ch == '=')
 		c->request = (struct console_request){.open = true};
 	else
-		help(c);
+		console_command("", "keys");
 }
 
 /* Gives the input to a VM, also if the prompt had it. */

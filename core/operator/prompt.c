@@ -9,7 +9,7 @@
 #include "core/operator/terminal.h"
 #include "core/sched/vcpu_move.h"
 
-static prompt_fn life, move, power_off, frames, help;
+static prompt_fn life, move, power_off, frames, help, keys;
 
 struct command {
 	const char *name, *takes;
@@ -50,6 +50,7 @@ static const struct command commands[] = {
     {"poweroff", "nothing", 1, 1, false, power_off, "stops all, then the machine"},
     {"frames", "on or off", 2, 2, false, frames, "for programs (docs/frames.md)"},
     {"help", "nothing", 1, 1, false, help, "these lines"},
+    {"keys", "nothing", 1, 1, false, keys, "the keys after Ctrl-T, and the VMs"},
     {"exit", "nothing", 1, 1, false, NULL, "back to the guest, as Ctrl-T twice"},
 };
 
@@ -268,6 +269,15 @@ static void help(struct prompt *p)
 	text_add(&p->out, "%s: %s; takes %s", c->name, c->does, c->takes);
 	if (p->row == sizeof(commands) / sizeof(commands[0]))
 		p->vm = n_vms;
+}
+
+static void keys(struct prompt *p)
+{
+	char text[CONSOLE_HELP_BYTES];
+
+	if (!terminal_help(p->row++, text, sizeof(text)))
+		p->vm = n_vms;
+	text_add(&p->out, "%s", text);
 }
 
 /* Cuts the text into words. Words beyond those that a command can take are only counted. */

@@ -192,6 +192,15 @@ __attribute__((cold)) void terminal_frames_vm(uint32_t vm)
 	log_unlock();
 }
 
+__attribute__((cold)) bool terminal_help(uint32_t row, char *text, size_t size)
+{
+	log_lock();
+	bool more = console_help(&console, row, text, size);
+
+	log_unlock();
+	return more;
+}
+
 /* Keeps `kept` bytes of the VM's room free. */
 static size_t vm_write(uint32_t vm, const char *bytes, size_t n, size_t kept)
 {
@@ -311,11 +320,11 @@ static bool has_left(const struct pcpu *pcpu)
 }
 
 /* Writes a piece of the ring, if the hart has left output there, and tells a VM that it has room
- * again. Returns whether another one must be told. */
-static bool drain(void)
+ * again. Returns whether another one must be told. A stay that has answered has written enough. */
+static bool drain(bool answered)
 {
 	log_lock_for(RING_TALLY);
-	log_push(has_left(this_pcpu()) ? DRAIN_BYTES : 0);
+	log_push(!answered && has_left(this_pcpu()) ? DRAIN_BYTES : 0);
 	tell_lost();
 	int vm = log_vm_told();
 	bool more = log_vm_is_told();
@@ -333,16 +342,15 @@ static bool drain(void)
 static void serve(void)
 {
 	uint64_t now = csr_read(CSR_TIME), next = ~0UL;
+	bool answers = this_pcpu() == listener && now >= due;
 
 	if (this_pcpu() == listener) {
-		bool answers = now >= due;
-
 		if (answers)
 			prompt_go_on(now);
 		next = read_typed(now, answers);
 	}
 	external_poll_at(EXTERNAL_CONSOLE, next);
-	if (drain())
+	if (drain(answers))
 		external_poll_at(EXTERNAL_CONSOLE, now);
 }
 

@@ -20,6 +20,9 @@ void terminal_frames(bool on);
 /* Sends what was printed of the VM's unfinished line before frames began, as part of an answer. */
 void terminal_frames_vm(uint32_t vm);
 
+/* Makes a line of the text about the console's keys (console_help()). */
+bool terminal_help(uint32_t row, char *text, size_t size);
+
 /* Makes the serial line interrupt this hart when something is typed, or when it takes more output,
  * which does not wait for it from now on. memory has RING_BYTES(n_vms) bytes. Boot hart only. */
 void terminal_enable_input(void *memory);

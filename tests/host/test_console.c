@@ -195,25 +195,31 @@ static void input_follows_the_focus(void **state)
 	EMITTED("");
 }
 
-static void help_and_what_is_no_command(void **state)
+static void help_and_keys_without_meaning(void **state)
 {
-	static const char help[] =
-	    "tally: Ctrl-T, then 1..9, n, p: that, the next, the one before gets the input;\n"
-	    "tally:   g, s, r: starts, stops, restarts it; :: the prompt;\n"
-	    "tally:   Ctrl-T: sends Ctrl-T; ?: this help\n"
-	    "tally: * 1 linux-a\n"
-	    "tally:   2 linux-b (ended)\n"
-	    "tally:   3 c\n";
-	static const char none[] = "40fw\r\xff";
+	static const char *const help[] = {
+	    "Ctrl-T, then 1..9, n, p: that, the next, the one before gets the input;",
+	    "  g, s, r: starts, stops, restarts it; :: the prompt;",
+	    "  Ctrl-T: sends Ctrl-T; ?: this help",
+	    "* 1 linux-a",
+	    "  2 linux-b (ended)",
+	    "  3 c",
+	};
+	static const char none[] = "?40fw\r\xff";
+	char text[CONSOLE_HELP_BYTES];
 
 	(void)state;
 	console_vm_ended(&con, 1, true);
-	command('?');
-	EMITTED(help);
-	/* So does every key that means nothing. */
+	for (uint32_t i = 0; i < 6; i++) {
+		assert_int_equal(console_help(&con, i, text, sizeof(text)), i < 5);
+		assert_string_equal(text, help[i]);
+	}
+	/* Each stay prints a line, so it is an answer of the prompt. */
 	for (size_t i = 0; i < sizeof(none) - 1; i++) {
+		typed_command[0] = '\0';
 		command((uint8_t)none[i]);
-		EMITTED(help);
+		assert_string_equal(typed_command, "keys");
+		EMITTED("");
 	}
 	assert_int_equal(type('x'), 0);
 }
@@ -285,7 +291,7 @@ int main(void)
 	    cmocka_unit_test_setup(the_end_of_a_life, batch),
 	    cmocka_unit_test_setup(tally_lines, batch),
 	    cmocka_unit_test_setup(input_follows_the_focus, batch),
-	    cmocka_unit_test_setup(help_and_what_is_no_command, batch),
+	    cmocka_unit_test_setup(help_and_keys_without_meaning, batch),
 	    cmocka_unit_test_setup(life_commands, batch),
 	    cmocka_unit_test_setup(ended_vm_gets_nothing, batch),
 	    cmocka_unit_test_setup(no_vm_at_all, batch),

@@ -194,6 +194,11 @@ def test_hostile_callers(running, end):
         assert int(vcpu) <= harness.LONGEST_STAY
 
 
+# Instructions: the one stay that is longer than those of guests, and which only the operator can ask
+# for (docs/profiling.md). Measured: 10,836 with ssccfg, 11,037 with sbi.
+MANY_CALLERS = harness.at_most(11100)
+
+
 def test_callers_for_many(running):
     """As many observers as there may be, whose periods are over at the same instruction, of a guest
     whose chains take longest: each sample has its callers, and the stay is not too long."""
@@ -219,7 +224,7 @@ def test_callers_for_many(running):
     assert run.ctl("poweroff")[0] == 0
     run.read_until(None)
     for vcpu in re.findall(r"longest-stay=(\d+)", run.console):
-        assert int(vcpu) <= harness.LONGEST_STAY
+        assert int(vcpu) <= MANY_CALLERS
 
 
 @pytest.mark.parametrize("harts", [1, 2])

@@ -171,10 +171,14 @@ static const struct {
 /* Waits for the tick of a frame. */
 static void aim(uint64_t frame, uint64_t at)
 {
-	while ((csr_read(time) + frame - at) % frame < frame / 2)
-		;
-	while ((csr_read(time) + frame - at) % frame > frame / 2)
-		;
+	uint64_t now;
+
+	do
+		now = csr_read(time);
+	while ((now + frame - at) % frame < frame / 2);
+	do
+		now = csr_read(time);
+	while ((now + frame - at) % frame > frame / 2);
 }
 
 int tempest(uint64_t hartid)

@@ -194,8 +194,8 @@ def test_hostile_callers(running, end):
         assert int(vcpu) <= harness.LONGEST_STAY
 
 
-# Instructions: the one stay that is longer than those of guests, and which only the operator can ask
-# for (docs/profiling.md). Measured: 10,836 with ssccfg, 11,037 with sbi.
+# Instructions: a stay that is longer than those of guests, and which only the operator can ask for
+# (docs/profiling.md). Measured: 10,836 with ssccfg, 11,037 with sbi.
 MANY_CALLERS = harness.at_most(11100)
 
 

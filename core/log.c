@@ -59,7 +59,7 @@ __attribute__((noinline)) void log_lock_for(unsigned int writer)
 {
 	log_lock();
 	output_of = writer;
-	budget = LOG_PUSH;
+	budget = writer == RING_ANSWERS ? 2 * LOG_PUSH : LOG_PUSH;
 }
 
 bool log_has_more(void)
@@ -70,7 +70,7 @@ bool log_has_more(void)
 /* Not inlined, because usually the UART has taken all. */
 static __attribute__((noinline)) void unlock_late(void)
 {
-	log_push(budget);
+	(void)log_push(budget);
 	if (log_has_more() || wanted) {
 		wanted = log_has_more();
 		wants(wanted, left_some);
@@ -86,7 +86,7 @@ __attribute__((noinline)) void log_unlock(void)
 		spin_unlock(&lock);
 }
 
-__attribute__((noinline)) void log_push(uint32_t most)
+__attribute__((noinline)) bool log_push(uint32_t most)
 {
 	const char *at;
 	size_t n, done;
@@ -99,6 +99,7 @@ __attribute__((noinline)) void log_push(uint32_t most)
 		most -= (uint32_t)done;
 	} while (done && done == n);
 	budget = 0;
+	return !most;
 }
 
 void log_emit(const char *bytes, size_t n)

@@ -44,8 +44,9 @@ void log_lock_for(unsigned int writer);
 /* Returns how many bytes the writer may emit; see ring_room(). */
 size_t log_room(unsigned int writer);
 
-/* Writes at most `most` more bytes of the ring now, and no others until log_unlock(). */
-void log_push(uint32_t most);
+/* Writes at most `most` more bytes of the ring now, and no others until log_unlock(). Returns
+ * whether the UART has taken so many. */
+bool log_push(uint32_t most);
 
 /* As in ring.h. */
 bool log_vm_waits(uint32_t vm, size_t least);

@@ -75,8 +75,13 @@ static void tell_row(struct prompt *p, uint32_t n)
 {
 	const struct account_row *row = &account_last_copy()->rows[n];
 
-	prompt_vcpu_names(p, prompt_vcpu(p));
-	add_name(p, n);
+	if (!p->part) {
+		prompt_vcpu_names(p, prompt_vcpu(p));
+		add_name(p, n);
+		p->row--; /* the same row again */
+		prompt_part(p);
+		return;
+	}
 	text_add(&p->out, ",'exits':%lu,'instructions':%lu", row->exits, row->insns);
 	if (row->least <= row->most)
 		text_add(&p->out, ",'least':%u,'most':%u", row->least, row->most);

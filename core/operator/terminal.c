@@ -320,14 +320,16 @@ static bool has_left(const struct pcpu *pcpu)
 }
 
 /* Writes a piece of the ring, if the hart has left output there, and tells a VM that it has room
- * again. Returns whether another one must be told. A stay that has answered has written enough. */
+ * again. A stay that has answered has written enough. Returns whether the next stay is to go on at
+ * once: with the hart's output, if the line takes it, or with another VM. */
 static bool drain(bool answered)
 {
 	log_lock_for(RING_TALLY);
-	log_push(!answered && has_left(this_pcpu()) ? DRAIN_BYTES : 0);
+	bool takes = log_push(!answered && has_left(this_pcpu()) ? DRAIN_BYTES : 0);
+
 	tell_lost();
 	int vm = log_vm_told();
-	bool more = log_vm_is_told();
+	bool more = (takes && has_left(this_pcpu())) || log_vm_is_told();
 
 	log_unlock();
 	if (vm >= 0)

@@ -165,9 +165,9 @@ def test_the_longest_stay_just_before_a_guard(tmp_path, backend, storm):
 
 
 def test_that_stay_is_seen(tmp_path):
-    """The same with half of that guard: the windows are late behind which a long stay was begun,
+    """The same with a quarter of it: the windows are late behind which a long stay was begun,
     and no others."""
-    guard = harness.LEAST_GUARD["ssccfg"] // 2
+    guard = harness.LEAST_GUARD["ssccfg"] // 4
     found, result = boot(tmp_path, guard, 0, 0, aimed("console", guard))
     assert 0 < max(found) <= guard * 10 and found[0] > WINDOWS // 2, found
     assert told_late(result)

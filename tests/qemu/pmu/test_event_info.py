@@ -9,7 +9,8 @@ import bare_guests
 import harness
 
 SLICE = 20000  # 2 ms, in ticks of the guests' clock
-STAY = harness.LONGEST_STAY // 100  # the same of the longest stay in HS
+# The same of two stays in HS: in the first a slice ends, and the second begins with the switch.
+STAY = 2 * harness.LONGEST_STAY // 100
 
 
 def numbers(line):

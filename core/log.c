@@ -16,6 +16,7 @@ static bool uses_ring;
 static uint32_t budget;        /* bytes that the holder may still write */
 static unsigned int output_of; /* whose the holder's output is */
 static bool left_some;         /* the holder has left output in the ring */
+static bool only_looks;        /* log_lock(), not log_lock_for() */
 static bool wanted;            /* the first argument of the last wants() */
 static void (*wants)(bool more, bool left);
 
@@ -52,6 +53,7 @@ __attribute__((noinline)) void log_lock(void)
 	spin_lock(&lock);
 	budget = 0;
 	left_some = false;
+	only_looks = true;
 	output_of = RING_ANSWERS;
 }
 
@@ -59,6 +61,7 @@ __attribute__((noinline)) void log_lock_for(unsigned int writer)
 {
 	log_lock();
 	output_of = writer;
+	only_looks = false;
 	budget = writer == RING_ANSWERS ? 2 * LOG_PUSH : LOG_PUSH;
 }
 
@@ -80,7 +83,10 @@ static __attribute__((noinline)) void unlock_late(void)
 
 __attribute__((noinline)) void log_unlock(void)
 {
-	if (log_has_more() || wanted)
+	bool more = log_has_more();
+
+	/* A look that has printed nothing has nothing to write. Each typed byte makes two. */
+	if (only_looks && !left_some ? more != wanted : more || wanted)
 		unlock_late();
 	else
 		spin_unlock(&lock);

@@ -183,6 +183,8 @@ size_t uart_takes(void);
 void chip_raises(void);
 void chip_lowers(const struct vm *vm);
 void chip_look(bool asleep);
+/* Whether a device of the VM may interrupt the home of this vcpu, which has it enabled. */
+bool chip_disturbs(const struct vcpu *vcpu);
 
 /* machine_aia.c: guest interrupt files. What a read of hgeip returns, and what hgeie becomes by a
  * write; whether SGEI interrupts the hart; whether the file of the guest in it interrupts that, or

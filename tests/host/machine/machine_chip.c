@@ -161,6 +161,17 @@ static void look_at_place(const struct vm *vm, const struct source *s)
 		machine_differs("vm%u's source goes to hart %u", vm->index, s->place);
 }
 
+bool chip_disturbs(const struct vcpu *vcpu)
+{
+	const struct source *s = clock_of(vcpu->vm);
+
+	/* Somebody may be about to change it. */
+	if (!s || vcpu->vm->config->aia || vcpu->vm->devices.next != vcpu->vm->devices.serving)
+		return false;
+	return s->on && s->place == vcpu->home->irq_place &&
+	       vplic_context(&vcpu->vm->plic, 1) == (int)vcpu->id;
+}
+
 /* The source of a VM with an AIA is as its guest has it, in its life, and sends nothing else. */
 static void look_at_route(const struct vm *vm, const struct source *s)
 {

@@ -88,6 +88,24 @@ static void look_at_window(const struct machine_hart *h, const struct vcpu *vcpu
 	}
 }
 
+/* Outside its windows a vcpu does not disturb others: it is not ready, and neither its interrupt
+ * file nor a device of its VM interrupts the hart. */
+static void look_at_away(const struct machine_hart *h, const struct pcpu *pcpu)
+{
+	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
+		const struct vcpu *other = pcpu->vcpus[i];
+
+		if (other->home != pcpu || pcpu->present & other->bit)
+			continue;
+		if (pcpu->ready & other->bit)
+			DIFFERS(other, "is ready outside its windows");
+		if (other->guest_file && h->csr[CSR_HGEIE] & BIT(other->guest_file))
+			DIFFERS(other, "has its interrupt file heard outside its windows");
+		if (chip_disturbs(other))
+			DIFFERS(other, "has a source that is on outside its windows");
+	}
+}
+
 void model_own_hart(struct machine_hart *h, struct vcpu *vcpu)
 {
 	const struct pcpu *pcpu = this_pcpu();
@@ -116,4 +134,6 @@ void model_own_hart(struct machine_hart *h, struct vcpu *vcpu)
 	/* With an interrupt of HS pending it does nothing. */
 	if (pcpu->has_schedule && !(machine_pending(h) & h->csr[CSR_SIE]))
 		look_at_window(h, vcpu);
+	if (pcpu->has_schedule)
+		look_at_away(h, pcpu);
 }

@@ -7,6 +7,8 @@
 /* Instructions between the last account of a stay and the guest: check_entry() looks at so many
  * CSRs, and at the home of each vcpu. */
 #define UNACCOUNTED 5U
+/* Ticks from the expiry of a timer to the turn of its vcpu in HS. */
+#define WAKES 200U
 
 static uint64_t cpu_of(const struct vcpu *vcpu)
 {
@@ -160,6 +162,25 @@ static void look_at_account(const struct vcpu *vcpu)
 		DIFFERS(vcpu, "%lu instructions of HS in its account, of %lu", rows, counted);
 }
 
+/* A vcpu that waited wants to run since its timer expired, also outside its windows. HS may be on
+ * its way to it for some ticks. */
+static void look_at_wait(const struct machine_hart *h, const struct vcpu *vcpu, uint64_t had)
+{
+	const struct model_vcpu *m = model_of(vcpu);
+	uint64_t timer = machine.kind.sstc ? m->vstimecmp : m->timer;
+	uint64_t expired = timer - vcpu->vm->htimedelta;
+	uint64_t since = expired > m->time ? expired : m->time;
+
+	/* Where harts stall, or time passes faster while functions are reset, HS may be late. */
+	if (machine.kind.stalls || machine.kind.iommu || !m->expect.waits || m->prints ||
+	    !this_pcpu()->has_schedule || m->moves != all_moves())
+		return;
+	if (m->csr[1] & BIT(IRQ_STI) && timer <= machine.time + vcpu->vm->htimedelta &&
+	    had + WAKES + h->others < machine.time - since)
+		DIFFERS(vcpu, "had, or lost, %lu ticks of %lu since its timer expired", had,
+		        machine.time - since);
+}
+
 /*
  * What a vcpu had, what was stolen from it, and for how long its budget was spent, is all the time
  * in which it wanted to run. Each instruction of HS in a stay that stays with the hart's vcpus is
@@ -181,6 +202,7 @@ void model_pay_entered(const struct machine_hart *h, const struct vcpu *vcpu)
 	if (had > passed ||
 	    (had < passed && !m->expect.waits && !m->prints && m->moves == all_moves()))
 		DIFFERS(vcpu, "had, or lost, %lu ticks of %lu", had, passed);
+	look_at_wait(h, vcpu, had);
 	if (vcpu->budget.count && vcpu->budget.spent)
 		DIFFERS(vcpu, "runs, and its budget is spent until %lu", vcpu->budget.period_end);
 	if (m->noted || h->records_exits)

@@ -131,14 +131,13 @@ const char *device_path(const void *host, int node, char *buffer, int size)
 	return name ? name : "a node that is not there";
 }
 
-static bool refuse_reference(const struct vm_blob *b, int node, const char *name, const void *host,
-                             int other)
+static bool refuse_reference(const struct vm_node *n, const char *name, int other)
 {
 	char path[PATH_BYTES];
 
-	return vm_refuse_text(b, VM_REFUSED_REFERENCE, node, "host",
-	                      "%s refers to %s, which the VM does not have", name,
-	                      device_path(host, other, path, sizeof(path)));
+	return vm_refuse(n, VM_REFUSED_REFERENCE, "host",
+	                 "%s refers to %s, which the VM does not have", name,
+	                 device_path(n->limits->host_tree, other, path, sizeof(path)));
 }
 
 /* A fixed clock is always on, so the guest can have a copy of its node. */
@@ -153,17 +152,18 @@ static bool is_fixed_clock(const void *host, int clock)
 	return rate && size == 4 && host_tree_says(host, clock, "compatible", "fixed-clock");
 }
 
-static bool check_clocks(const struct vm_blob *b, int node, const void *host, const fdt32_t *cells,
-                         int size, uint32_t *bytes)
+static bool check_clocks(const struct vm_node *n, const fdt32_t *cells, int size, uint32_t *bytes)
 {
+	const void *host = n->limits->host_tree;
+
 	if (size % 4 || size / 4 > (int)DEVICE_CLOCKS)
-		return vm_refuse_numbers(b, VM_REFUSED_TOO_MANY, node, "host",
-		                         "has more than # clocks", DEVICE_CLOCKS, 0);
+		return vm_refuse(n, VM_REFUSED_TOO_MANY, "host", "has more than %u clocks",
+		                 DEVICE_CLOCKS);
 	for (int i = 0; i < size / 4; i++) {
 		int clock = fdt_node_offset_by_phandle(host, fdt32_ld(&cells[i]));
 
 		if (clock < 0 || !is_fixed_clock(host, clock))
-			return refuse_reference(b, node, "clocks", host, clock);
+			return refuse_reference(n, "clocks", clock);
 		*bytes += 256; /* its node, see write_clock() */
 	}
 	return true;
@@ -171,61 +171,61 @@ static bool check_clocks(const struct vm_blob *b, int node, const void *host, co
 
 /* Refuses an unknown property that may hold a phandle. Text does not, nor do numbers that are no
  * phandle. */
-static bool check_unknown(const struct vm_blob *b, int node, const void *host, const char *name,
-                          const void *value, int size)
+static bool check_unknown(const struct vm_node *n, const char *name, const fdt32_t *cells, int size)
 {
+	const void *host = n->limits->host_tree;
 	char path[PATH_BYTES];
 	uint32_t last = 0;
 
-	if (!size || size % 4 || is_text(value, size))
+	if (!size || size % 4 || is_text((const char *)cells, size))
 		return true;
 	if (size > UNKNOWN_BYTES)
-		return vm_refuse_text(b, VM_REFUSED_REFERENCE, node, "host",
-		                      "%s has %d bytes, too many to tell that none is a phandle",
-		                      name, size);
+		return vm_refuse(n, VM_REFUSED_REFERENCE, "host",
+		                 "%s has %d bytes, too many to tell that none is a phandle", name,
+		                 size);
 	if (fdt_find_max_phandle(host, &last))
 		last = UINT32_MAX;
 	for (int i = 0; i < size / 4; i++) {
-		uint32_t cell = fdt32_ld((const fdt32_t *)value + i);
+		uint32_t cell = fdt32_ld(&cells[i]);
 		int other = cell && cell <= last ? fdt_node_offset_by_phandle(host, cell) : -1;
 
 		if (other >= 0)
-			return vm_refuse_text(
-			    b, VM_REFUSED_REFERENCE, node, "host",
+			return vm_refuse(
+			    n, VM_REFUSED_REFERENCE, "host",
 			    "%s may refer to %s, which the VM does not have: it has a %u", name,
 			    device_path(host, other, path, sizeof(path)), cell);
 	}
 	return true;
 }
 
-static bool check_property(const struct vm_blob *b, int node, const void *host, const char *name,
-                           const void *value, int size, uint32_t *bytes)
+static bool check_property(const struct vm_node *n, const char *name, const fdt32_t *cells,
+                           int size, uint32_t *bytes)
 {
+	const void *host = n->limits->host_tree;
+
 	*bytes += PROPERTY_BYTES + (uint32_t)strlen(name) + 1 + ((uint32_t)size + 3) / 4 * 4;
 	switch (fate_of(name)) {
 	case CLOCKS:
-		return check_clocks(b, node, host, value, size, bytes);
+		return check_clocks(n, cells, size, bytes);
 	case REFERENCE:
 		return refuse_reference(
-		    b, node, name, host,
-		    size >= 4 ? fdt_node_offset_by_phandle(host, fdt32_ld((const fdt32_t *)value))
-		              : -1);
+		    n, name, size >= 4 ? fdt_node_offset_by_phandle(host, fdt32_ld(cells)) : -1);
 	case UNKNOWN:
-		return check_unknown(b, node, host, name, value, size);
+		return check_unknown(n, name, cells, size);
 	default:
 		return true;
 	}
 }
 
-bool device_node_check(const struct vm_blob *b, int node, const void *host,
-                       const struct vm_device *device, uint32_t *bytes)
+bool device_node_check(const struct vm_node *n, const struct vm_device *device, uint32_t *bytes)
 {
+	const void *host = n->limits->host_tree;
 	int offset, child = fdt_first_subnode(host, device->node);
 
 	if (child >= 0)
-		return vm_refuse_text(b, VM_REFUSED_REFERENCE, node, "host",
-		                      "has a node of its own, %s: only devices without are given",
-		                      fdt_get_name(host, child, NULL));
+		return vm_refuse(n, VM_REFUSED_REFERENCE, "host",
+		                 "has a node of its own, %s: only devices without are given",
+		                 fdt_get_name(host, child, NULL));
 	/* Its name, tags, registers and interrupts. */
 	*bytes += NAME_BYTES + 64 + 16 * VM_DEVICE_MAX_REGS + 4 * VM_DEVICE_MAX_IRQS;
 	fdt_for_each_property_offset(offset, host, device->node)
@@ -235,11 +235,10 @@ bool device_node_check(const struct vm_blob *b, int node, const void *host,
 		const void *value = fdt_getprop_by_offset(host, offset, &name, &size);
 
 		if (!value)
-			return vm_refuse(b, VM_REFUSED_DEVICE, node, "host",
-			                 "has a broken property");
+			return vm_refuse(n, VM_REFUSED_DEVICE, "host", "has a broken property");
 		if (*bytes > DEVICE_NODES_BYTES)
 			return true; /* the caller refuses it */
-		if (!check_property(b, node, host, name, value, size, bytes))
+		if (!check_property(n, name, value, size, bytes))
 			return false;
 	}
 	return true;
@@ -252,8 +251,8 @@ static void name_node(char *buffer, const char *name, char before, uint64_t addr
 	struct text text = text_begin(buffer, NAME_BYTES);
 	int length = end ? (int)(end - name) : (int)strlen(name);
 
-	text_add(&text, "%.*s%c%llx", length < NAME_BASE ? length : NAME_BASE, name, before,
-	         (unsigned long long)address);
+	text_add(&text, "%.*s%c%lx", length < NAME_BASE ? length : NAME_BASE, name, before,
+	         address);
 }
 
 /* In the guest's tree, the clock's node is named after the phandle that it gets there. */

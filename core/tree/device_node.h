@@ -13,11 +13,10 @@
 #define DEVICE_CLOCKS      4U /* of a device */
 
 /*
- * Refuses a node that device_node_write() cannot write; `node` is the device's in the VM tree. Adds
- * an upper bound of the node's size to *bytes.
+ * Refuses a node that device_node_write() cannot write; n is the device's in the VM tree. Adds an
+ * upper bound of the node's size to *bytes.
  */
-bool device_node_check(const struct vm_blob *b, int node, const void *host,
-                       const struct vm_device *device, uint32_t *bytes);
+bool device_node_check(const struct vm_node *n, const struct vm_device *device, uint32_t *bytes);
 
 /* The VM's interrupt controller. */
 struct device_chip {

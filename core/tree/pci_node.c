@@ -3,6 +3,8 @@
 
 #include <libfdt.h>
 
+#include "core/tree/vm_memory.h"
+
 #define SPACE_32    0x02000000U
 #define SPACE_64    0x03000000U
 #define LEVEL_HIGH  4U
@@ -10,7 +12,7 @@
 #define RANGE_CELLS 7
 #define SLOTS       32U /* of a bus */
 
-bool pci_node_has_bells(const struct vm_config *vm)
+static bool has_bells(const struct vm_config *vm)
 {
 	for (uint32_t i = 0; i < vm->n_shared; i++) {
 		if (vm->shared[i].bell)
@@ -21,11 +23,7 @@ bool pci_node_has_bells(const struct vm_config *vm)
 
 bool pci_node_is_there(const struct vm_config *vm)
 {
-	for (uint32_t i = 0; i < vm->n_devices; i++) {
-		if (vm->devices[i].pci.given)
-			return true;
-	}
-	return pci_node_has_bells(vm);
+	return vm_guard(vm) || has_bells(vm);
 }
 
 uint32_t pci_node_bell_slot(const struct vm_config *vm, uint32_t n)
@@ -90,7 +88,7 @@ static int write_ranges(void *fdt, const struct vm_config *vm, const struct vm_s
 
 	for (uint32_t i = 0; i < vm->n_windows; i++)
 		n += add_range(&cells[n], &vm->windows[i]);
-	if (pci_node_has_bells(vm))
+	if (has_bells(vm))
 		n += add_range(&cells[n], &pages);
 	for (uint32_t i = 0; i < vm->n_shared; i++) {
 		uint64_t at = vm->shared[i].at, size = shared[vm->shared[i].number].size;

@@ -16,9 +16,6 @@ struct pci_node_chip {
 /* Whether the VM has a PCI bus. */
 bool pci_node_is_there(const struct vm_config *vm);
 
-/* Whether the VM has a bell. */
-bool pci_node_has_bells(const struct vm_config *vm);
-
 /* Returns the device number of the bell of the VM's n-th shared memory, which must have a bell.
  * Bells get the highest device numbers that no function of the VM has, in descending order. */
 uint32_t pci_node_bell_slot(const struct vm_config *vm, uint32_t n);

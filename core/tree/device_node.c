@@ -256,43 +256,39 @@ static void name_node(char *buffer, const char *name, char before, uint64_t addr
 }
 
 /* In the guest's tree, the clock's node is named after the phandle that it gets there. */
-static int write_clock(void *fdt, const void *host, int clock, uint32_t phandle)
+static void write_clock(struct dt_writer *w, const void *host, int clock, uint32_t phandle)
 {
 	static const char *const wanted[] = {"clock-frequency", "clock-output-names",
 	                                     "clock-accuracy"};
 	char name[NAME_BYTES];
-	int size, error;
+	int size;
 
 	name_node(name, "clock", '-', phandle);
-	error = fdt_begin_node(fdt, name);
-	if (!error)
-		error = fdt_property_string(fdt, "compatible", "fixed-clock");
-	if (!error)
-		error = fdt_property_u32(fdt, "#clock-cells", 0);
-	for (size_t i = 0; i < COUNT(wanted) && !error; i++) {
+	dt_begin(w, name);
+	dt_put_string(w, "compatible", "fixed-clock");
+	dt_put_u32(w, "#clock-cells", 0);
+	for (size_t i = 0; i < COUNT(wanted); i++) {
 		const void *value = fdt_getprop(host, clock, wanted[i], &size);
 
 		if (value && size <= 64)
-			error = fdt_property(fdt, wanted[i], value, size);
+			dt_put(w, wanted[i], value, (size_t)size);
 	}
-	if (!error)
-		error = fdt_property_u32(fdt, "phandle", phandle);
-	return error ? error : fdt_end_node(fdt);
+	dt_put_u32(w, "phandle", phandle);
+	dt_end(w);
 }
 
-static int write_clocks(void *fdt, const void *host, const struct vm_device *device, uint32_t first)
+static void write_clocks(struct dt_writer *w, const void *host, const struct vm_device *device,
+                         uint32_t first)
 {
-	int size, error = 0;
+	int size;
 	const fdt32_t *cells = fdt_getprop(host, device->node, "clocks", &size);
 
-	for (int i = 0; cells && i < size / 4 && i < (int)DEVICE_CLOCKS && !error; i++)
-		error =
-		    write_clock(fdt, host, fdt_node_offset_by_phandle(host, fdt32_ld(&cells[i])),
-		                first + (uint32_t)i);
-	return error;
+	for (int i = 0; cells && i < size / 4 && i < (int)DEVICE_CLOCKS; i++)
+		write_clock(w, host, fdt_node_offset_by_phandle(host, fdt32_ld(&cells[i])),
+		            first + (uint32_t)i);
 }
 
-static int write_reg(void *fdt, const struct host_place *place)
+static void write_reg(struct dt_writer *w, const struct host_place *place)
 {
 	fdt64_t cells[2 * VM_DEVICE_MAX_REGS];
 	uint64_t base, size;
@@ -303,7 +299,7 @@ static int write_reg(void *fdt, const struct host_place *place)
 		cells[2UL * n + 1] = cpu_to_fdt64(size);
 		n++;
 	}
-	return fdt_property(fdt, "reg", cells, (int)(2UL * n * sizeof(cells[0])));
+	dt_put(w, "reg", cells, 2UL * n * sizeof(cells[0]));
 }
 
 const uint8_t device_irq_types[] = {
@@ -311,64 +307,57 @@ const uint8_t device_irq_types[] = {
     [VM_IRQ_HIGH] = 4,    [VM_IRQ_LOW] = 8,
 };
 
-static int write_interrupts(void *fdt, const struct vm_device *device,
-                            const struct device_chip *chip)
+static void write_interrupts(struct dt_writer *w, const struct vm_device *device,
+                             const struct device_chip *chip)
 {
 	fdt32_t cells[2 * VM_DEVICE_MAX_IRQS];
 	uint32_t n = 0;
-	int error;
 
 	if (!device->n_irqs)
-		return 0;
+		return;
 	for (uint32_t i = 0; i < device->n_irqs; i++) {
 		cells[n++] = cpu_to_fdt32(device->irqs[i].guest);
 		if (chip->types)
 			cells[n++] = cpu_to_fdt32(device_irq_types[device->irqs[i].mode]);
 	}
-	error = fdt_property_u32(fdt, "interrupt-parent", chip->phandle);
-	return error ? error : fdt_property(fdt, "interrupts", cells, (int)(n * sizeof(cells[0])));
+	dt_put_u32(w, "interrupt-parent", chip->phandle);
+	dt_put(w, "interrupts", cells, n * sizeof(cells[0]));
 }
 
-static int write_property(void *fdt, const char *name, const void *value, int size, uint32_t clocks)
+static void write_property(struct dt_writer *w, const char *name, const void *value, size_t size,
+                           uint32_t clocks)
 {
+	enum fate fate = fate_of(name);
 	fdt32_t cells[DEVICE_CLOCKS];
 
-	switch (fate_of(name)) {
-	case CLOCKS:
-		for (int i = 0; i < size / 4 && i < (int)DEVICE_CLOCKS; i++)
-			cells[i] = cpu_to_fdt32(clocks + (uint32_t)i);
-		return fdt_property(fdt, name, cells, size);
-	case DROPPED:
-		return 0;
-	default:
-		return fdt_property(fdt, name, value, size);
-	}
+	for (uint32_t i = 0; fate == CLOCKS && i < size / 4 && i < DEVICE_CLOCKS; i++)
+		cells[i] = cpu_to_fdt32(clocks + i);
+	if (fate != DROPPED)
+		dt_put(w, name, fate == CLOCKS ? cells : value, size);
 }
 
-int device_node_write(void *fdt, const void *host, const struct vm_device *device,
-                      const struct device_chip *chip, uint32_t clocks)
+void device_node_write(struct dt_writer *w, const void *host, const struct vm_device *device,
+                       const struct device_chip *chip, uint32_t clocks)
 {
 	struct host_place place = host_place_of(host, device->node);
 	uint64_t base = 0, size = 0;
 	char name[NAME_BYTES];
-	int offset, error = write_clocks(fdt, host, device, clocks);
+	int offset;
 
+	write_clocks(w, host, device, clocks);
 	host_tree_reg(&place, 0, &base, &size);
 	name_node(name, fdt_get_name(host, device->node, NULL), '@', base);
-	if (!error)
-		error = fdt_begin_node(fdt, name);
+	dt_begin(w, name);
 	fdt_for_each_property_offset(offset, host, device->node)
 	{
 		const char *property;
 		int bytes;
 		const void *value = fdt_getprop_by_offset(host, offset, &property, &bytes);
 
-		if (!error && value)
-			error = write_property(fdt, property, value, bytes, clocks);
+		if (value)
+			write_property(w, property, value, (size_t)bytes, clocks);
 	}
-	if (!error)
-		error = write_reg(fdt, &place);
-	if (!error)
-		error = write_interrupts(fdt, device, chip);
-	return error ? error : fdt_end_node(fdt);
+	write_reg(w, &place);
+	write_interrupts(w, device, chip);
+	dt_end(w);
 }

@@ -23,7 +23,6 @@
 #define VM_MAX_ALL_VCPUS    64U /* of all VMs together, because they may all be on one hart */
 #define VM_MAX_HARTS        64U /* of a machine that run guests: masks have 64 bits */
 #define VM_MAX_IMAGES       32U
-#define VM_MAX_COUNTERS     32U
 #define VM_MAX_EVENTS       64U
 #define VM_MAX_RAW_EVENTS   64U
 #define VM_NAME_MAX         15U      /* characters */

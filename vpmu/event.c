@@ -56,13 +56,6 @@ static bool event_exists(const struct vpmu *v, uint32_t event_idx, uint64_t even
 	return event_data == 0 && hw_event_exists(event_idx);
 }
 
-/* Fixed counters are chosen last, see assign.c. */
-static uint32_t only_home(uint64_t hctrs)
-{
-	hctrs &= ~HCTRS_FIXED;
-	return (hctrs & (hctrs - 1)) == 0 && hctrs != 0 ? lowest_bit(hctrs) : 0;
-}
-
 /* Returns the hctrs that count an existing event correctly, and normalizes the event for
  * comparison. */
 static uint64_t hart_hctrs(const struct vpmu *v, struct hw_event *event)
@@ -93,11 +86,11 @@ static uint64_t granted(const struct vpmu_policy *policy, uint32_t event_idx, ui
 
 static struct vpmu_known known_event(uint32_t event_idx, uint64_t hctrs)
 {
-	return (struct vpmu_known){
-	    .event_idx = event_idx,
-	    .hctrs = (uint32_t)hctrs,
-	    .home = only_home(hctrs),
-	};
+	/* Fixed counters are chosen last, see assign.c. */
+	uint64_t usual = hctrs & ~HCTRS_FIXED;
+	bool one = usual != 0 && (usual & (usual - 1)) == 0;
+
+	return (struct vpmu_known){event_idx, (uint32_t)hctrs, one ? lowest_bit(usual) : 0};
 }
 
 void vpmu_know(const struct vpmu_policy *policy, struct vpmu_known known[VPMU_KNOWN],

@@ -8,6 +8,7 @@
 
 #include "vpmu/internal.h"
 #include "vpmu/retired.h"
+#include "vpmu/shown.h"
 
 /* config.c */
 
@@ -210,15 +211,6 @@ static inline void vpmu_run(struct vpmu *v, uint64_t hctrs)
 	v->active |= hctrs;
 	vpmu_settle_wfi(v);
 	vpmu_port_run(hctrs);
-}
-
-/* Tells the port which counters can be read directly, if that has changed. */
-static inline void vpmu_set_direct(struct vpmu *v, uint64_t direct)
-{
-	if (direct != v->direct) {
-		v->direct = direct;
-		vpmu_port_set_direct(direct);
-	}
 }
 
 static inline void vpmu_update_direct(struct vpmu *v)

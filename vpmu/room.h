@@ -24,9 +24,4 @@ enum vpmu_room vpmu_make_room(struct vpmu *v, uint64_t hctrs, uint64_t droppable
 struct sbi_ret vpmu_config_here(struct vpmu *v, uint64_t set, unsigned long config_flags,
                                 unsigned long event_idx, uint64_t event_data);
 
-/* config_moves.c: does the same, and moves events if no hctr has room. The error may be
- * VPMU_AGAIN. */
-struct sbi_ret vpmu_config_movable(struct vpmu *v, uint64_t set, unsigned long config_flags,
-                                   unsigned long event_idx, uint64_t event_data);
-
 #endif

@@ -8,6 +8,15 @@
 
 #include "vpmu/state.h"
 
+/* Tells the port which counters can be read directly, if that has changed. */
+static inline void vpmu_set_direct(struct vpmu *v, uint64_t direct)
+{
+	if (direct != v->direct) {
+		v->direct = direct;
+		vpmu_port_set_direct(direct);
+	}
+}
+
 /*
  * The first half of vpmu_show_flags(): closes counters, and opens those that need not be closed any
  * more. flags: OF of all counters of the hart. ones: the guest's counters whose OF must be 1.
@@ -20,13 +29,9 @@ static inline bool vpmu_close_flags(struct vpmu *v, uint64_t flags, uint64_t one
 	/* An armed counter that has just wrapped need not be closed: its OF becomes 1 for the guest
 	 * before its next instruction. A polled counter always has OF = 1 in the hart. */
 	uint64_t closed = flags & ~ones & (~v->armed | polled);
-	uint64_t direct = v->in_step & configured & ~closed;
 
 	v->openable = ~closed;
-	if (direct != v->direct) {
-		v->direct = direct;
-		vpmu_port_set_direct(direct);
-	}
+	vpmu_set_direct(v, v->in_step & configured & ~closed);
 	return (configured & (closed | (polled & ~HCTRS_FIXED))) != 0;
 }
 

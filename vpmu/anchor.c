@@ -70,10 +70,7 @@ static bool must_start(struct vpmu *v, hctr_t hctr, uint64_t users)
 
 	if (start)
 		move_anchor(v, hctr, anchor.offset);
-	if ((users & bit) != 0 && v->counter[hctr.idx].offset == 0)
-		v->in_step |= bit;
-	else
-		v->in_step &= ~bit;
+	put_bits(&v->in_step, bit, (users & bit) != 0 && v->counter[hctr.idx].offset == 0);
 	vpmu_note_solo(v, hctr);
 	return start;
 }

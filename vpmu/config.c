@@ -7,7 +7,6 @@
  * one, but only for exactly the event and filter that it counts.
  */
 #include "vpmu/hctr.h"
-#include "vpmu/room.h"
 
 static const struct sbi_ret not_supported = {.error = SBI_ERR_NOT_SUPPORTED};
 

@@ -4,7 +4,7 @@
  * elsewhere first. That is refused if all hctrs for the event count others; then moves may make
  * room, and the call is made once more.
  */
-#include "vpmu/room.h"
+#include "vpmu/hctr.h"
 
 static enum vpmu_room make_room(struct vpmu *v, uint64_t set, unsigned long config_flags,
                                 unsigned long event_idx, uint64_t event_data)

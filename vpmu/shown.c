@@ -15,6 +15,8 @@
  * be closed, and each read would cause an exit. If its event must not be counted with OF = 0
  * (quirk_may_arm()), the counter is closed until its OF is 1 for the guest.
  */
+#include "vpmu/shown.h"
+
 #include "vpmu/hctr.h"
 
 uint64_t vpmu_not_showable(struct vpmu *v, uint64_t set)

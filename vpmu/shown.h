@@ -8,15 +8,6 @@
 
 #include "vpmu/state.h"
 
-/* Tells the port which counters can be read directly, if that has changed. */
-static inline void vpmu_set_direct(struct vpmu *v, uint64_t direct)
-{
-	if (direct != v->direct) {
-		v->direct = direct;
-		vpmu_port_set_direct(direct);
-	}
-}
-
 /*
  * The first half of vpmu_show_flags(): closes counters, and opens those that need not be closed any
  * more. flags: OF of all counters of the hart. ones: the guest's counters whose OF must be 1.

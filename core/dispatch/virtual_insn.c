@@ -153,7 +153,7 @@ static __attribute__((noinline, flatten)) long read_no_counter(uint64_t ignored,
 	if (!settle(vcpu))
 		return read_any(ignored, raw);
 	execute(vcpu);
-	slow = vpmu_retired_scountovf_cached(&vcpu->pmu, counts);
+	slow = vpmu_step_cached(&vcpu->pmu, counts);
 	return slow ? answer_late(slow, raw) : answer(raw, vpmu_scountovf(&vcpu->pmu));
 }
 

@@ -44,7 +44,7 @@
  * Where the UART is always empty, as in QEMU, fewer would cost a stay each. */
 #define DRAIN_BYTES 64U
 /* The most that one line of Tally's emits, with the line that says how many were lost; a line of an
- * answer, or frames that begin, or an unfinished line in them; and a key. */
+ * answer, or a piece of an unfinished line when frames begin; and a key. */
 #define LINES_MOST  640U
 #define ANSWER_MOST CONSOLE_CALL_MOST
 #define KEY_MOST    1536U
@@ -173,8 +173,11 @@ __attribute__((cold)) void terminal_set_vms(const struct vm_tree *tree)
 	for (uint32_t i = 0; i < tree->n_vms; i++)
 		names[i] = tree->vms[i].name;
 	console_init(&console, platform.interactive, names, tree->n_vms);
-	if (platform.frames)
-		terminal_frames(true);
+	if (!platform.frames)
+		return;
+	terminal_frames(true);
+	for (uint32_t i = 0; i < tree->n_vms; i++)
+		(void)terminal_frames_vm(i);
 }
 
 __attribute__((cold)) void terminal_frames(bool on)
@@ -184,12 +187,13 @@ __attribute__((cold)) void terminal_frames(bool on)
 	log_unlock();
 }
 
-__attribute__((cold)) void terminal_frames_vm(uint32_t vm)
+__attribute__((cold)) bool terminal_frames_vm(uint32_t vm)
 {
 	log_lock_for(RING_ANSWERS);
-	console.room = SIZE_MAX;
-	(void)console_vm_write(&console, vm, "", 0);
+	bool all = console_frames_vm(&console, vm);
+
 	log_unlock();
+	return all;
 }
 
 __attribute__((cold)) bool terminal_help(uint32_t row, char *text, size_t size)
@@ -242,7 +246,6 @@ bool terminal_vm_waits(uint32_t vm, size_t least)
 __attribute__((cold)) void terminal_vm_ended(uint32_t vm, bool ended)
 {
 	log_lock_for(vm);
-	console.room = SIZE_MAX;
 	console_vm_ended(&console, vm, ended);
 	log_unlock();
 }

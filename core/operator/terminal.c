@@ -68,8 +68,8 @@ static const struct pcpu *listener;
  * interrupts for received bytes, and for an empty transmitter. */
 static uint32_t lost;
 static bool hears_input = true, hears_output;
-/* Each hart drains the ring until what it has left there itself is out: its position, as
- * log_added() has it. So output costs time on the harts that print only. */
+/* Each hart drains the ring until what it has left there itself is out: its position, of
+ * all bytes that the ring ever had. So output costs time on the harts that print only. */
 static uint64_t drains_until[MAX_HARTS];
 
 void console_emit(const char *s, size_t n)
@@ -84,13 +84,13 @@ void console_command(const char *id, const char *text)
 	due = 0;
 }
 
-static bool has_room(unsigned int writer, size_t least)
+static size_t answer_room(void)
 {
 	log_lock();
-	size_t room = log_room(writer);
+	size_t room = log_room(RING_ANSWERS);
 
 	log_unlock();
-	return room >= least;
+	return room;
 }
 
 /* Prints the next line of a command's output. After the last one, ends the answer, or shows the
@@ -102,7 +102,7 @@ static void prompt_go_on(uint64_t now)
 	const char *line;
 	bool request = *request_id != '\0';
 
-	if (!has_room(RING_ANSWERS, ANSWER_MOST)) {
+	if (answer_room() < ANSWER_MOST) {
 		due = now + platform.timebase / LOOKS_HZ;
 		return;
 	}
@@ -237,7 +237,7 @@ bool terminal_vm_put(uint32_t vm, char byte, bool *full)
 bool terminal_vm_waits(uint32_t vm, size_t least)
 {
 	log_lock();
-	bool waits = log_vm_waits(vm, least);
+	bool waits = ring_waits(log_ring(), vm, least);
 
 	log_unlock();
 	return waits;
@@ -319,7 +319,9 @@ static uint64_t read_typed(uint64_t now, bool answered)
 /* Whether output of the hart is in the ring. */
 static bool has_left(const struct pcpu *pcpu)
 {
-	return pcpu && drains_until[pcpu->index] > log_drained();
+	const struct ring *ring = log_ring();
+
+	return pcpu && drains_until[pcpu->index] > ring->added - ring->used;
 }
 
 /* Writes a piece of the ring, if the hart has left output there, and tells a VM that it has room
@@ -331,8 +333,8 @@ static bool drain(bool answered)
 	bool takes = log_push(!answered && has_left(this_pcpu()) ? DRAIN_BYTES : 0);
 
 	tell_lost();
-	int vm = log_vm_told();
-	bool more = (takes && has_left(this_pcpu())) || log_vm_is_told();
+	int vm = ring_told(log_ring());
+	bool more = (takes && has_left(this_pcpu())) || log_ring()->ready;
 
 	log_unlock();
 	if (vm >= 0)
@@ -368,13 +370,13 @@ static __attribute__((cold)) void wants(bool more, bool left)
 	bool hears;
 
 	if (left)
-		drains_until[pcpu->index] = log_added();
+		drains_until[pcpu->index] = log_ring()->added;
 	hears = has_left(listener);
 	if (hears != hears_output) {
 		hears_output = hears;
 		uart_listen(log_uart(), hears_input, hears_output);
 	}
-	if (more && (has_left(pcpu) || log_vm_is_told()) &&
+	if (more && (has_left(pcpu) || log_ring()->ready) &&
 	    pcpu->poll_times[EXTERNAL_CONSOLE] == ~0UL)
 		external_poll_at(EXTERNAL_CONSOLE,
 		                 csr_read(CSR_TIME) +

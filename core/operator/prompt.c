@@ -244,8 +244,8 @@ static void move(struct prompt *p)
 		              hart);
 }
 
-/* Turns frames on or off. Then sends each VM's unfinished line, one VM in each stay in HS. It is
- * part of the answer, so no VM can delay it by its output. */
+/* Turns frames on or off. Then sends each VM's name and unfinished line, a piece in each stay in
+ * HS. They are part of the answer, so no VM can delay them by its output. */
 static void frames(struct prompt *p)
 {
 	bool on = strcmp(p->word[1], "on") == 0;
@@ -258,8 +258,8 @@ static void frames(struct prompt *p)
 		terminal_frames(on);
 		return;
 	}
-	terminal_frames_vm(p->vm);
-	prompt_next_vm(p);
+	if (terminal_frames_vm(p->vm))
+		prompt_next_vm(p);
 }
 
 static void help(struct prompt *p)

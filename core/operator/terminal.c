@@ -44,7 +44,7 @@
  * Where the UART is always empty, as in QEMU, fewer would cost a stay each. */
 #define DRAIN_BYTES 64U
 /* The most that one line of Tally's emits, with the line that says how many were lost; a line of an
- * answer, or frames that begin, or an unfinished line in them; and a key. */
+ * answer, or a piece of an unfinished line when frames begin; and a key. */
 #define LINES_MOST  640U
 #define ANSWER_MOST CONSOLE_CALL_MOST
 #define KEY_MOST    1536U
@@ -68,8 +68,8 @@ static const struct pcpu *listener;
  * interrupts for received bytes, and for an empty transmitter. */
 static uint32_t lost;
 static bool hears_input = true, hears_output;
-/* Each hart drains the ring until what it has left there itself is out: its position, as
- * log_added() has it. So output costs time on the harts that print only. */
+/* Each hart drains the ring until what it has left there itself is out: its position, of
+ * all bytes that the ring ever had. So output costs time on the harts that print only. */
 static uint64_t drains_until[MAX_HARTS];
 
 void console_emit(const char *s, size_t n)
@@ -84,13 +84,13 @@ void console_command(const char *id, const char *text)
 	due = 0;
 }
 
-static bool has_room(unsigned int writer, size_t least)
+static size_t answer_room(void)
 {
 	log_lock();
-	size_t room = log_room(writer);
+	size_t room = log_room(RING_ANSWERS);
 
 	log_unlock();
-	return room >= least;
+	return room;
 }
 
 /* Prints the next line of a command's output. After the last one, ends the answer, or shows the
@@ -102,7 +102,7 @@ static void prompt_go_on(uint64_t now)
 	const char *line;
 	bool request = *request_id != '\0';
 
-	if (!has_room(RING_ANSWERS, ANSWER_MOST)) {
+	if (answer_room() < ANSWER_MOST) {
 		due = now + platform.timebase / LOOKS_HZ;
 		return;
 	}
@@ -173,8 +173,11 @@ __attribute__((cold)) void terminal_set_vms(const struct vm_tree *tree)
 	for (uint32_t i = 0; i < tree->n_vms; i++)
 		names[i] = tree->vms[i].name;
 	console_init(&console, platform.interactive, names, tree->n_vms);
-	if (platform.frames)
-		terminal_frames(true);
+	if (!platform.frames)
+		return;
+	terminal_frames(true);
+	for (uint32_t i = 0; i < tree->n_vms; i++)
+		(void)terminal_frames_vm(i);
 }
 
 __attribute__((cold)) void terminal_frames(bool on)
@@ -184,12 +187,13 @@ __attribute__((cold)) void terminal_frames(bool on)
 	log_unlock();
 }
 
-__attribute__((cold)) void terminal_frames_vm(uint32_t vm)
+__attribute__((cold)) bool terminal_frames_vm(uint32_t vm)
 {
 	log_lock_for(RING_ANSWERS);
-	console.room = SIZE_MAX;
-	(void)console_vm_write(&console, vm, "", 0);
+	bool all = console_frames_vm(&console, vm);
+
 	log_unlock();
+	return all;
 }
 
 __attribute__((cold)) bool terminal_help(uint32_t row, char *text, size_t size)
@@ -233,7 +237,7 @@ bool terminal_vm_put(uint32_t vm, char byte, bool *full)
 bool terminal_vm_waits(uint32_t vm, size_t least)
 {
 	log_lock();
-	bool waits = log_vm_waits(vm, least);
+	bool waits = ring_waits(log_ring(), vm, least);
 
 	log_unlock();
 	return waits;
@@ -242,7 +246,6 @@ bool terminal_vm_waits(uint32_t vm, size_t least)
 __attribute__((cold)) void terminal_vm_ended(uint32_t vm, bool ended)
 {
 	log_lock_for(vm);
-	console.room = SIZE_MAX;
 	console_vm_ended(&console, vm, ended);
 	log_unlock();
 }
@@ -316,7 +319,9 @@ static uint64_t read_typed(uint64_t now, bool answered)
 /* Whether output of the hart is in the ring. */
 static bool has_left(const struct pcpu *pcpu)
 {
-	return pcpu && drains_until[pcpu->index] > log_drained();
+	const struct ring *ring = log_ring();
+
+	return pcpu && drains_until[pcpu->index] > ring->added - ring->used;
 }
 
 /* Writes a piece of the ring, if the hart has left output there, and tells a VM that it has room
@@ -328,8 +333,8 @@ static bool drain(bool answered)
 	bool takes = log_push(!answered && has_left(this_pcpu()) ? DRAIN_BYTES : 0);
 
 	tell_lost();
-	int vm = log_vm_told();
-	bool more = (takes && has_left(this_pcpu())) || log_vm_is_told();
+	int vm = ring_told(log_ring());
+	bool more = (takes && has_left(this_pcpu())) || log_ring()->ready;
 
 	log_unlock();
 	if (vm >= 0)
@@ -365,13 +370,13 @@ static __attribute__((cold)) void wants(bool more, bool left)
 	bool hears;
 
 	if (left)
-		drains_until[pcpu->index] = log_added();
+		drains_until[pcpu->index] = log_ring()->added;
 	hears = has_left(listener);
 	if (hears != hears_output) {
 		hears_output = hears;
 		uart_listen(log_uart(), hears_input, hears_output);
 	}
-	if (more && (has_left(pcpu) || log_vm_is_told()) &&
+	if (more && (has_left(pcpu) || log_ring()->ready) &&
 	    pcpu->poll_times[EXTERNAL_CONSOLE] == ~0UL)
 		external_poll_at(EXTERNAL_CONSOLE,
 		                 csr_read(CSR_TIME) +

@@ -8,9 +8,8 @@
  * request and checks later whether it is done.
  *
  * One read of several vcpus happens at one moment: each hart reads all of its vcpus in one stay in
- * HS, so no guest executes an instruction in between. If several harts take part, they all read at
- * the same host time, by their timers. A hart that is in HS at that time, or sees the request after
- * it, reads late.
+ * HS, so no guest executes an instruction in between. Harts read at the same host time, by their
+ * timers. A hart that is in HS at that time, or sees the request after it, reads late.
  */
 #ifndef CORE_WATCH_OBSERVE_H
 #define CORE_WATCH_OBSERVE_H
@@ -47,7 +46,7 @@ struct observe_request {
 	enum observe_what what;
 	uint32_t number; /* the observation to read or end; 0: all */
 	struct observed_event event;
-	uint64_t at; /* OBSERVE_READ: host time at which to read */
+	uint64_t at; /* host time at which to serve it */
 };
 extern struct observe_request observe_request;
 
@@ -59,15 +58,14 @@ void observe_post(enum observe_what what, uint64_t vcpus);
  * returns. */
 bool vcpu_is_observed(const struct vcpu *vcpu);
 
-/* Serves the request if it was posted for the vcpu. A read also serves all other vcpus of this
- * hart. Home hart only. */
+/* Serves the request if it was posted for the vcpu, or sets the timer for it if its time has not
+ * come. A read also serves all other vcpus of this hart. Home hart only. */
 void vcpu_serve_observers(struct vcpu *vcpu);
 
-/* The vcpu has moved here, perhaps between the request for a read and its moment. Home hart only.
- */
+/* The vcpu has moved here, perhaps between a request and its time. Home hart only. */
 void observe_arrive(struct vcpu *vcpu);
 
-/* The time of a read has come. Called on the hart that has set its timer for it. */
+/* The time of a request has come. Called on the hart that has set its timer for it. */
 void observe_poll(void);
 
 /* The operations of requests. Home hart only. */

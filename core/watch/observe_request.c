@@ -9,23 +9,17 @@
 #include "core/watch/stays.h"
 #include "vpmu/bits.h"
 
-/* If several harts read, they do so 1/MOMENT_HZ seconds after the request. On most machines an IPI
- * takes less. */
+/* A request is served 1/MOMENT_HZ seconds after it was posted, by the timers of the harts. On most
+ * machines an IPI takes less, so they all read at the same time. And the hart that has posted it
+ * serves it in a stay of its own. */
 #define MOMENT_HZ 20000UL
 
 struct observe_request observe_request;
 
-/* Returns the host time of the read: now, or later if other harts must be interrupted first. */
-static uint64_t moment_of(uint64_t vcpus)
+/* Recording begins and ends at once, for each vcpu after the other. */
+static bool is_of_stays(enum observe_what what)
 {
-	uint64_t now = csr_read(CSR_TIME);
-	uint32_t i;
-
-	for_each_bit (i, vcpus) {
-		if (vcpu_home(this_pcpu()->vcpus[i]) != this_pcpu())
-			return now + platform.timebase / MOMENT_HZ;
-	}
-	return now;
+	return what == OBSERVE_STAYS || what == OBSERVE_NO_STAYS;
 }
 
 void observe_post(enum observe_what what, uint64_t vcpus)
@@ -33,7 +27,9 @@ void observe_post(enum observe_what what, uint64_t vcpus)
 	uint32_t i;
 
 	observe_request.what = what;
-	observe_request.at = moment_of(vcpus);
+	observe_request.at = csr_read(CSR_TIME);
+	if (!is_of_stays(what))
+		observe_request.at += platform.timebase / MOMENT_HZ;
 	atomic_store(&observe_request.vcpus, vcpus);
 	for_each_bit (i, vcpus)
 		vcpu_request(this_pcpu()->vcpus[i], REQ_OBSERVE);
@@ -109,21 +105,42 @@ void observe_arrive(struct vcpu *vcpu)
 		vcpu_request(vcpu, REQ_OBSERVE);
 }
 
+/* A request for one vcpu is served on its account: its notification is taken in this stay. */
 void observe_poll(void)
 {
 	struct pcpu *pcpu = this_pcpu();
 	uint32_t i;
 
 	external_poll_at(EXTERNAL_OBSERVE, ~0UL);
-	/* A vcpu that has moved meanwhile is read by its new home, see observe_arrive(). */
+	/* A vcpu that has moved meanwhile is served by its new home, see observe_arrive(). */
 	for_each_bit (i, atomic_load(&observe_request.vcpus)) {
-		if (vcpu_home(pcpu->vcpus[i]) == pcpu && observe_request.what == OBSERVE_READ)
+		if (vcpu_home(pcpu->vcpus[i]) != pcpu)
+			continue;
+		if (observe_request.what == OBSERVE_READ)
 			vcpu_serve_observers(pcpu->vcpus[i]);
+		else
+			vcpu_request(pcpu->vcpus[i], REQ_OBSERVE);
 	}
+}
+
+/* Ends one observer in each stay. Returns false if there are more. */
+static bool end_next(struct vcpu *vcpu)
+{
+	uint32_t n = 0;
+
+	while (n < VPMU_OBSERVERS && !is_requested(&vcpu->observers.observer[n]))
+		n++;
+	if (n == VPMU_OBSERVERS)
+		return true;
+	observer_end(vcpu, n);
+	vcpu_request(vcpu, REQ_OBSERVE);
+	return false;
 }
 
 static void begin_or_end(struct vcpu *vcpu)
 {
+	if (observe_request.what == OBSERVE_END && !end_next(vcpu))
+		return;
 	if (observe_request.what == OBSERVE_BEGIN) {
 		observer_begin(vcpu, observe_request.number, &observe_request.event);
 		look(vcpu, csr_read(CSR_TIME));
@@ -136,10 +153,6 @@ static void begin_or_end(struct vcpu *vcpu)
 		stays_begin(vcpu);
 	if (observe_request.what == OBSERVE_NO_STAYS)
 		stays_end(vcpu);
-	for (uint32_t n = 0; n < VPMU_OBSERVERS && observe_request.what == OBSERVE_END; n++) {
-		if (is_requested(&vcpu->observers.observer[n]))
-			observer_end(vcpu, n);
-	}
 	done(vcpu);
 }
 
@@ -147,10 +160,10 @@ void vcpu_serve_observers(struct vcpu *vcpu)
 {
 	if (!(atomic_load(&observe_request.vcpus) & vcpu->bit))
 		return;
-	if (observe_request.what != OBSERVE_READ)
-		begin_or_end(vcpu);
-	else if (csr_read(CSR_TIME) < observe_request.at)
+	if (csr_read(CSR_TIME) < observe_request.at)
 		external_poll_at(EXTERNAL_OBSERVE, observe_request.at);
-	else
+	else if (observe_request.what == OBSERVE_READ)
 		look_at_all_here();
+	else
+		begin_or_end(vcpu);
 }

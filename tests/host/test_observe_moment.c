@@ -33,6 +33,7 @@ static uint32_t here;
 static uint64_t poll_at[HARTS];
 static uint64_t asked; /* vcpus with REQ_OBSERVE */
 static uint64_t read_at[VCPUS];
+static uint32_t ended;
 
 struct pcpu *this_pcpu(void)
 {
@@ -79,8 +80,9 @@ void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_ev
 
 void observer_end(struct vcpu *vcpu, uint32_t n)
 {
-	(void)vcpu, (void)n;
-	abort();
+	assert_ptr_equal(vcpu->home, this_pcpu());
+	vcpu->observers.observer[n].number = 0;
+	ended++;
 }
 
 void account_copy(const struct vcpu *vcpu)
@@ -123,12 +125,19 @@ static int setup(void **state)
 	return 0;
 }
 
-static void post(uint64_t which)
+static void post_this(enum observe_what what, uint64_t which)
 {
 	here = 0;
-	observe_request.number = 7;
-	observe_post(OBSERVE_READ, which);
+	asked = 0;
+	observe_post(what, which);
 	assert_int_equal(asked, which);
+	asked = 0;
+}
+
+static void post(uint64_t which)
+{
+	observe_request.number = 7;
+	post_this(OBSERVE_READ, which);
 }
 
 static void serve(uint32_t vcpu)
@@ -149,17 +158,60 @@ static uint64_t left(void)
 	return atomic_load(&observe_request.vcpus);
 }
 
-/* All vcpus are on the client's hart: there is nothing to wait for. */
+/* All vcpus are on the client's hart: they are not read in the stay of the request. */
 static void one_hart(void **state)
 {
 	(void)state;
 	post(5);
 	serve(0);
-	assert_int_equal(left(), 0);
-	assert_int_equal(read_at[0], 1000);
-	assert_int_equal(read_at[2], 1000);
 	serve(2);
-	assert_int_equal(poll_at[0], NEVER);
+	assert_int_equal(left(), 5);
+	assert_int_equal(poll_at[0], 1000 + MOMENT);
+	host_csrs[CSR_TIME] += MOMENT;
+	poll(0);
+	assert_int_equal(left(), 0);
+	assert_int_equal(read_at[0], 1000 + MOMENT);
+	assert_int_equal(read_at[2], 1000 + MOMENT);
+	assert_int_equal(asked, 0);
+}
+
+static void end(uint32_t number, uint32_t count)
+{
+	ended = 0;
+	observe_request.number = number;
+	post_this(OBSERVE_END, 1);
+	serve(0);
+	assert_int_equal(ended, 0);
+	host_csrs[CSR_TIME] += MOMENT;
+	poll(0);
+	for (uint32_t n = 0; n <= count; n++) {
+		assert_int_equal(ended, n);
+		assert_int_equal(left(), 1);
+		assert_int_equal(asked, 1);
+		asked = 0;
+		serve(0);
+	}
+	assert_int_equal(ended, count);
+	assert_int_equal(asked, 0);
+	assert_int_equal(left(), 0);
+}
+
+/* Nor does an observer begin there, and each of several ends in a stay of its own. */
+static void begin_and_end(void **state)
+{
+	(void)state;
+	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++)
+		vcpus[0].observers.observer[n].number = n < 3 ? 10 : 20 + n;
+	end(10, 3);
+	end(0, VPMU_OBSERVERS - 3);
+	post_this(OBSERVE_BEGIN, 1);
+	serve(0);
+	assert_int_equal(left(), 1);
+	host_csrs[CSR_TIME] += MOMENT;
+	poll(0);
+	assert_int_equal(asked, 1);
+	serve(0);
+	assert_int_equal(left(), 0);
 }
 
 static void two_harts(void **state)
@@ -189,6 +241,7 @@ static void late(void **state)
 	serve(0);
 	host_csrs[CSR_TIME] += MOMENT + 5;
 	serve(1);
+	assert_int_equal(poll_at[1], NEVER);
 	assert_int_equal(left(), 1);
 	assert_int_equal(read_at[1], 1000 + MOMENT + 5);
 	poll(0);
@@ -224,9 +277,8 @@ static void moved(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(one_hart, setup),
-	    cmocka_unit_test_setup(two_harts, setup),
-	    cmocka_unit_test_setup(late, setup),
+	    cmocka_unit_test_setup(one_hart, setup),  cmocka_unit_test_setup(begin_and_end, setup),
+	    cmocka_unit_test_setup(two_harts, setup), cmocka_unit_test_setup(late, setup),
 	    cmocka_unit_test_setup(moved, setup),
 	};
 

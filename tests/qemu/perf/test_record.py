@@ -227,6 +227,24 @@ def test_callers_for_many(running):
         assert int(vcpu) <= MANY_CALLERS
 
 
+@harness.both_backends
+def test_requests_have_stays_of_their_own(running, backend):
+    """All observers that two vcpus may have are asked for, and ended by one command. No stay is
+    longer than those of guests, though understanding the command takes half of that."""
+    run = running({"alpha": "kind=waits filter=u own=yes", "beta": FOREVER}, backend=backend)
+    run.read_until("waits: begins")
+    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
+        for vm in ("alpha", "beta"):
+            for n in range(8):
+                machine.objects(f"sample {vm} {('0x2:uk', '0x1:uk', '0x2:k')[n % 3]} 100000 9")
+        # Longer and longer, by words without letters.
+        for command in ["observed" + " " * n for n in range(40)] + ["unobserve"]:
+            assert len(machine.objects(command)) == 16
+        assert machine.objects("observed") == []
+        longest = max(told["longest_stay"] for told in machine.objects("exits"))
+    assert longest <= harness.LONGEST_STAY
+
+
 @pytest.mark.parametrize("harts", [1, 2])
 def test_frames_and_tables_that_change(running, two_harts, harts):
     """Another vcpu writes them, on another hart also while they are read: what is found is no more

@@ -65,31 +65,19 @@ void vs_state_put(struct vs_state *vs, const struct vs_features *has)
 
 bool vs_state_probe_vsiselect(void)
 {
-	struct trap_guard guard;
-
-	trap_guard_begin(&guard);
-	(void)csr_read_guarded(CSR_VSISELECT);
-	return trap_guard_end(&guard) == ~0UL;
+	return csr_is_readable(CSR_VSISELECT);
 }
 
 bool vs_state_has_hstateen0(void)
 {
-	struct trap_guard guard;
-
-	trap_guard_begin(&guard);
-	(void)csr_read_guarded(CSR_HSTATEEN0);
-	return trap_guard_end(&guard) == ~0UL;
+	return csr_is_readable(CSR_HSTATEEN0);
 }
 
 #define HSTATEEN0_GUEST_AIA (HSTATEEN0_CSRIND | HSTATEEN0_AIA | HSTATEEN0_IMSIC)
 
 bool vs_state_probe_ctr(void)
 {
-	struct trap_guard guard;
-
-	trap_guard_begin(&guard);
-	(void)csr_read_guarded(CSR_VSCTRCTL);
-	return trap_guard_end(&guard) == ~0UL && !vs_state_has_hstateen0();
+	return csr_is_readable(CSR_VSCTRCTL) && !vs_state_has_hstateen0();
 }
 
 void vs_state_clear_ctr(void)

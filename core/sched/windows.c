@@ -395,16 +395,6 @@ bool windows_switch_due(const struct pcpu *pcpu, uint64_t now)
 	return now >= windows_of(pcpu)->phase_end;
 }
 
-bool windows_poll(struct pcpu *pcpu, uint64_t now)
-{
-	if (!windows_switch_due(pcpu, now))
-		return false;
-	if (pcpu->current)
-		return true;
-	windows_switch(pcpu, now);
-	return false;
-}
-
 uint64_t windows_start_time(const struct pcpu *pcpu, uint64_t now)
 {
 	const struct windows *w = windows_of(pcpu);

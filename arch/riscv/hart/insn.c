@@ -28,10 +28,10 @@ static struct insn load(uint8_t length, uint32_t rd, unsigned int log_width, boo
 
 static struct insn store(uint8_t length, uint32_t rs2, unsigned int log_width)
 {
-	return (struct insn){.kind = INSN_STORE,
-	                     .length = length,
-	                     .reg = (uint8_t)rs2,
-	                     .width = (uint8_t)(1u << log_width)};
+	struct insn i = load(length, rs2, log_width, false);
+
+	i.kind = INSN_STORE;
+	return i;
 }
 
 static struct insn decode_system(uint32_t raw)

@@ -345,19 +345,21 @@ last_words:
 	li	t0, -ASM_HART_STACK_SIZE
 	and	t0, sp, t0
 1:	ld	a4, ASM_TRAP_PANICKING(t0)
-	bnez	a4, 2f
+	bnez	a4, machine_ends
 	li	a4, 1
 	sd	a4, ASM_TRAP_PANICKING(t0)
 	li	a4, ASM_HART_STACK_GUARD
 	add	sp, t0, a4
 	jr	a5
-2:	li	a7, ASM_EXT_SRST
+	.globl	machine_ends
+machine_ends:
+	li	a7, ASM_EXT_SRST
 	li	a6, 0
 	li	a0, ASM_SRST_SHUTDOWN
 	li	a1, ASM_SRST_SYSFAIL
 	ecall
-3:	wfi
-	j	3b
+1:	wfi
+	j	1b
 
 /* void fp_save(uint64_t fp[33]): saves f0..f31, then fcsr. fp_exchange(to_save, to_load) and
  * fp_restore(to_load) use the same layout. */

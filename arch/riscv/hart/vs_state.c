@@ -106,9 +106,6 @@ bool vs_state_opens_aia(void)
 
 void vs_state_init_hart(uint64_t isa, bool aia)
 {
-	bool sstc = isa & BIT(ISA_SSTC);
-	uint64_t henvcfg = 0;
-
 	vs_delegate(true);
 	csr_write(CSR_HIDELEG, VS_INTERRUPTS);
 	csr_write(CSR_HIE, 0);
@@ -117,20 +114,15 @@ void vs_state_init_hart(uint64_t isa, bool aia)
 	csr_write(CSR_VSATP, 0);
 	csr_write(CSR_HGATP, 0);
 	close_other_state(aia);
-	if (sstc)
-		henvcfg |= HENVCFG_STCE;
-	if (isa & BIT(ISA_SVADU))
-		henvcfg |= HENVCFG_ADUE;
-	if (isa & BIT(ISA_SVPBMT))
-		henvcfg |= HENVCFG_PBMTE;
-	if (isa & BIT(ISA_ZICBOZ))
-		henvcfg |= HENVCFG_CBZE;
 	/* A guest's cbo.inval only flushes. A real invalidation could bring back data of another VM
 	 * that was overwritten when the memory was cleared. */
-	if (isa & BIT(ISA_ZICBOM))
-		henvcfg |= HENVCFG_CBCFE | HENVCFG_CBIE_FLUSH;
-	csr_write(CSR_HENVCFG, henvcfg);
-	if (sstc) {
+	csr_write(CSR_HENVCFG,
+	          (isa & BIT(ISA_SSTC) ? HENVCFG_STCE : 0) |
+	              (isa & BIT(ISA_SVADU) ? HENVCFG_ADUE : 0) |
+	              (isa & BIT(ISA_SVPBMT) ? HENVCFG_PBMTE : 0) |
+	              (isa & BIT(ISA_ZICBOZ) ? HENVCFG_CBZE : 0) |
+	              (isa & BIT(ISA_ZICBOM) ? HENVCFG_CBCFE | HENVCFG_CBIE_FLUSH : 0));
+	if (isa & BIT(ISA_SSTC)) {
 		csr_write(CSR_VSTIMECMP, ~0UL);
 		/* The firmware's value may be in the past. */
 		csr_write(CSR_STIMECMP, ~0UL);

@@ -15,7 +15,6 @@
 #ifndef CORE_LIFE_VM_LIFE_H
 #define CORE_LIFE_VM_LIFE_H
 
-#include "arch/riscv/hart/vs_state.h"
 #include "core/lib/types.h"
 #include "core/vcpu/vm_state.h"
 

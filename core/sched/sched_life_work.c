@@ -4,7 +4,6 @@
 #include "core/sched/port.h"
 #include "core/sched/run_state.h"
 #include "core/vcpu/stay.h"
-#include "core/hart/check.h"
 #include "core/sched/sched_parts.h"
 #include "core/vcpu/vm.h"
 #include "vpmu/bits.h"

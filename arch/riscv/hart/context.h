@@ -26,13 +26,7 @@
 #define TRAP_T0        16
 #define TRAP_PANICKING 24
 
-enum gpr {
-	REG_S0 = 8,
-	REG_A0 = 10,
-	REG_A1 = 11,
-	REG_A6 = 16,
-	REG_A7 = 17
-};
+enum gpr { REG_S0 = 8, REG_A0 = 10, REG_A1 = 11, REG_A6 = 16, REG_A7 = 17 };
 
 /* Kinds of exits, for the statistics, followed by kinds of work for a vcpu without an exit. */
 enum vcpu_exit {

@@ -7,7 +7,6 @@
 #include "core/lib/types.h"
 
 #define GSTAGE_ROOT_SIZE KIB(16) /* also its alignment */
-#define GSTAGE_BLOCK     MIB(2)  /* granule of guest memory */
 
 struct gstage {
 	uint64_t *root;

@@ -87,7 +87,7 @@ COLD := $(filter-out core/host/fdt_walk.c core/host/fdt_index.c core/host/fdt_no
 		hpm_probe.c hpm_raw.c hpm_selfcheck.c hpm_table.c quirk_counters.c) \
 	$(addprefix arch/riscv/devices/,device_reset.c iommu.c iommu_queue.c iommu_try.c pci.c \
 		pci_access.c pci_reset.c) \
-	$(addprefix arch/riscv/hart/,gstage.c hs_map.c isa.c isa_trial.c quirks.c touch.c) \
+	$(addprefix arch/riscv/hart/,gstage.c hs_map.c pte.c isa.c isa_trial.c quirks.c touch.c) \
 	core/hart/hart_kind.c $(addprefix core/dispatch/,account_class.c hs_faults.c) \
 	$(addprefix core/io/,dma.c dma_faults.c dma_log.c functions.c pci_bus.c \
 		vm_quiet.c vpci.c) \

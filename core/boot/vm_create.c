@@ -234,7 +234,8 @@ static void map_devices(struct vm *vm)
 	struct vm_range pages = vm_device_pages(vm->config, 0);
 
 	for (; pages.from < pages.to; pages = vm_device_pages(vm->config, pages.to))
-		gstage_map_device(&vm->gstage, pages.from, pages.to - pages.from, page_alloc);
+		gstage_map_data(&vm->gstage, (gpa_t){pages.from}, (hpa_t){pages.from},
+		                pages.to - pages.from, true, page_alloc);
 }
 
 /* "vm alpha: clock is /soc/rtc@101000: registers 101000 to 101fff, interrupt 11 as 1" */
@@ -286,8 +287,8 @@ static void report_shared(const struct vm *vm, const struct vm_tree *tree)
 static void map_files(struct vm *vm)
 {
 	for (uint32_t i = 0; i < vm->config->n_vcpus && vm->config->aia; i++) {
-		gstage_map_page(&vm->gstage, (gpa_t){GUEST_IMSIC_BASE + i * GUEST_IMSIC_STEP},
-		                vm->vcpus[i]->guest_file_at, page_alloc);
+		gstage_map_data(&vm->gstage, (gpa_t){GUEST_IMSIC_BASE + i * GUEST_IMSIC_STEP},
+		                vm->vcpus[i]->guest_file_at, PAGE_SIZE, true, page_alloc);
 		hs_memory_add_pages(vm->vcpus[i]->guest_file_at.a, PAGE_SIZE, "the IMSICs");
 	}
 }

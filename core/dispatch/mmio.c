@@ -51,7 +51,7 @@ void mmio_init(struct vm *vm)
 	vm->emulated[PLIC] = !vm->config->aia;
 	vm->emulated[UART] = vm->config->console;
 	vm->emulated[APLIC] = vm->config->aia;
-	vm->emulated[PCI] = vm->pci.n;
+	vm->emulated[PCI] = vm->pci.n > 0;
 	for (uint32_t n = 0; n < VM_MAX_SHARED; n++)
 		vm->emulated[BELLS] |= !!vm->bell_of[n] << n;
 }

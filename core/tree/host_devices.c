@@ -81,7 +81,7 @@ static bool is(const struct search *s, const char *compatible)
 
 static bool refuse(const struct search *s, const char *reason)
 {
-	return vm_refuse(s->n, VM_REFUSED_DEVICE, "host", reason);
+	return vm_refuse(s->n, VM_REFUSED_DEVICE, "host", "%s", reason);
 }
 
 static bool find_node(struct search *s)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/devices/vuart.h"
 
-#include <string.h>
-
 /* Register offsets, and the bits that this model implements. PC16550D data sheet, section 8. */
 enum {
 	REG_DATA = 0, /* RBR (read), THR (write), DLL with DLAB */
@@ -54,8 +52,18 @@ enum {
 
 void vuart_init(struct vuart *u)
 {
-	memset(u, 0, offsetof(struct vuart, rx));
+	u->ier = 0;
+	u->lcr = 0;
+	u->mcr = 0;
+	u->scr = 0;
 	u->dll = 2; /* not 0, because drivers that keep the baud rate divide by it */
+	u->dlm = 0;
+	u->fifo_enabled = false;
+	u->thre_pending = false;
+	u->overrun = false;
+	u->tx_full = false;
+	u->rx_head = 0;
+	u->rx_len = 0;
 }
 
 static bool loopback(const struct vuart *u)

@@ -192,23 +192,27 @@ void iommu_map_file(struct iommu_domain *domain, uint32_t n, hpa_t file)
  * that were made with it. Only a fence orders commands. Returns true when it is done. */
 static bool forget(struct iommu *iommu, uint32_t id, uint32_t gscid, struct iommu_work *work)
 {
-	/* The first command is a step, and the other two are the next one. */
-	const uint64_t commands[][2] = {{CMD_IODIR_INVAL_DDT | CMD_DEVICE(id)},
-	                                {CMD_IOTINVAL_VMA | CMD_GV_GSCID(gscid)},
-	                                {CMD_IOTINVAL_GVMA | CMD_GV_GSCID(gscid)}};
+	const uint64_t context[][2] = {{CMD_IODIR_INVAL_DDT | CMD_DEVICE(id)}};
+	const uint64_t translations[][2] = {{CMD_IOTINVAL_VMA | CMD_GV_GSCID(gscid)},
+	                                    {CMD_IOTINVAL_GVMA | CMD_GV_GSCID(gscid)}};
 
 	if (work->round != iommu->round)
 		work->step = 0; /* its commands are lost */
 	if (!iommu_is_ready(iommu))
 		return false;
-	while (!work->step || iommu_has_done(iommu, work)) {
-		if (work->step == 2)
-			return true;
-		if (!iommu_send(iommu, work, &commands[work->step], work->step + 1))
+	if (work->step == 0) {
+		if (!iommu_send(iommu, work, context, 1))
 			return false;
-		work->step++;
+		work->step = 1;
 	}
-	return false;
+	if (!iommu_has_done(iommu, work))
+		return false;
+	if (work->step == 1) {
+		if (!iommu_send(iommu, work, translations, 2))
+			return false;
+		work->step = 2;
+	}
+	return iommu_has_done(iommu, work);
 }
 
 bool iommu_attach(struct iommu *iommu, uint32_t id, const struct iommu_domain *domain,

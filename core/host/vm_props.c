@@ -296,7 +296,7 @@ bool vm_read_word(const struct vm_node *n, const struct vm_prop *prop, const cha
 {
 	char list[sizeof(n->why->reason)];
 	struct text text = text_begin(list, sizeof(list));
-	const char *s;
+	const char *s = "";
 	uint32_t i = 0;
 
 	if (!prop->data)

@@ -40,11 +40,12 @@ bool vm_find_named(const struct vm_node *n, const char *property, const char *na
 /* Ends after at most VM_MAX_VMS names, because none may come twice. */
 bool vm_read_names(const struct vm_node *n, const struct vm_prop *prop, uint32_t *named)
 {
-	const char *name = prop->data, *end = name + prop->size;
+	const char *name = prop->data, *end;
 	uint32_t vm;
 
 	if (!name)
 		return true;
+	end = name + prop->size;
 	if (!prop->size || end[-1])
 		return vm_refuse(n, VM_REFUSED_STRING, prop->name, "is not a list of strings");
 	for (; name < end; name += strlen(name) + 1) {

@@ -80,7 +80,9 @@ static bool give_back(struct hpm *hpm, uint32_t hctr, uint64_t value)
 {
 	hpm_set(hpm, BIT(hctr), value, false);
 	hpm_run(hpm, BIT(hctr));
-	(void)release(hpm, hctr);
+	/* Also if the firmware refuses the filter: HS needs its clock. */
+	if (!release(hpm, hctr))
+		(void)sbi_run(hctr);
 	return moves_in_hs(hctr);
 }
 

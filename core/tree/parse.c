@@ -19,6 +19,7 @@
 #include "core/tree/vm_life_config.h"
 #include "core/tree/vm_memory_config.h"
 #include "core/tree/vm_names.h"
+#include "core/tree/vm_operator.h"
 #include "core/tree/vm_pmu_config.h"
 #include "core/tree/vm_schedule.h"
 #include "core/tree/vm_shared.h"
@@ -52,16 +53,17 @@ enum {
 	VM_CONSOLE,
 	VM_INTERRUPTS,
 	VM_BUDGET,
-	VM_LIFE,                            /* followed by the others of VM_LIFE_PROP_NAMES */
-	VM_TURNS = VM_LIFE + VM_LIFE_PROPS, /* followed by those of VM_TURN_PROP_NAMES */
-	VM_PMU = VM_TURNS + VM_TURN_PROPS,  /* followed by VM_PMU_PROP_NAMES */
-	VM_PROPS = VM_PMU + VM_PMU_PROPS
+	VM_LIFE,                             /* followed by the others of VM_LIFE_PROP_NAMES */
+	VM_TURNS = VM_LIFE + VM_LIFE_PROPS,  /* followed by those of VM_TURN_PROP_NAMES */
+	VM_PMU = VM_TURNS + VM_TURN_PROPS,   /* followed by VM_PMU_PROP_NAMES */
+	VM_OPERATOR = VM_PMU + VM_PMU_PROPS, /* followed by VM_OPERATOR_PROP_NAMES */
+	VM_PROPS = VM_OPERATOR + VM_OPERATOR_PROPS
 };
 /* In the order of the enum above. */
 static const char *const vm_props[VM_PROPS] = {
     VM_MEMORY_PROP_NAMES, "kernel",           "load-offset",     "initrd",
     "bootargs",           "console",          "interrupts",      "budget",
-    VM_LIFE_PROP_NAMES,   VM_TURN_PROP_NAMES, VM_PMU_PROP_NAMES,
+    VM_LIFE_PROP_NAMES,   VM_TURN_PROP_NAMES, VM_PMU_PROP_NAMES, VM_OPERATOR_PROP_NAMES,
 };
 
 static bool parse_image(struct parser *p, int node, struct image_ref *ref)
@@ -231,6 +233,7 @@ static bool parse_vm(struct parser *p, int node, struct vm_tree *tree, struct vm
 		return false;
 	return parse_vcpus(p, node, vm) &&
 	       vm_parse_interrupts(&p->b, node, &props[VM_INTERRUPTS], p->limits, tree, vm) &&
+	       vm_parse_operator(&p->b, node, &props[VM_OPERATOR], vm) &&
 	       vm_parse_pmu(&p->b, node, &props[VM_PMU], p->limits,
 	                    tree->has_selectors ? &tree->selectors : NULL, vm) &&
 	       vm_parse_budget(&p->b, node, &props[VM_BUDGET], p->limits, tree, vm) &&
@@ -273,6 +276,7 @@ static bool check_vms(struct parser *p, int vms, int shared, int schedules, stru
 	       vm_check_room(&p->b, vms, p->limits, tree) &&
 	       vm_check_shared_room(&p->b, shared, p->limits, tree) &&
 	       vm_check_bells(&p->b, shared, p->limits, tree) &&
+	       vm_check_operators(&p->b, vms, p->limits, tree) &&
 	       vm_check_exclusive_harts(&p->b, vms, &p->limits->harts, tree) &&
 	       (schedules < 0 || vm_parse_schedules(&p->b, schedules, vms, p->limits, tree));
 }

@@ -7,8 +7,10 @@
 #include "core/tree/vm_devices.h"
 #include "core/tree/vm_memory.h"
 
-#define BUS_SIZE   (GUEST_ECAM_SIZE + GUEST_BELL_SIZE)
-#define IDENTITIES 63U /* of each interrupt file */
+/* Of a bus with bells, and of one with an operator's function. */
+#define BELL_BUS_SIZE     (GUEST_ECAM_SIZE + GUEST_BELL_SIZE)
+#define OPERATOR_BUS_SIZE (GUEST_OPERATOR_MEMORY + GUEST_OPERATOR_BYTES - GUEST_ECAM_BASE)
+#define IDENTITIES        63U /* of each interrupt file */
 
 typedef unsigned long long ull;
 
@@ -97,31 +99,34 @@ bool vm_parse_bell(const struct vm_blob *b, int node, const struct vm_prop *prop
 	return true;
 }
 
-/* The bell being checked: the VM's node below the node of the memory. */
+/* The bell being checked: the VM's node below the node of the memory. Or an operator: its own
+ * node. */
 struct checked {
 	const struct vm_blob *b;
 	int node;
 	const struct vm_config *vm;
+	const char *property;
+	uint64_t bus_size;
 };
 
-static bool is_on_bus(uint64_t base, uint64_t size)
+static bool is_on_bus(const struct checked *c, uint64_t base, uint64_t size)
 {
-	return vm_ranges_overlap(base, size, GUEST_ECAM_BASE, BUS_SIZE);
+	return vm_ranges_overlap(base, size, GUEST_ECAM_BASE, c->bus_size);
 }
 
 static bool refuse_bus(const struct checked *c, const char *what, uint64_t base)
 {
-	return vm_refuse_text(c->b, VM_REFUSED_MEMORY_GUEST, c->node, "bell",
+	return vm_refuse_text(c->b, VM_REFUSED_MEMORY_GUEST, c->node, c->property,
 	                      "%s at 0x%llx are where the VM's PCI bus would be, at 0x%llx", what,
 	                      (ull)base, (ull)GUEST_ECAM_BASE);
 }
 
-/* The bell is on the VM's PCI bus, whose addresses must be free. */
+/* It is on the VM's PCI bus, whose addresses must be free. */
 static bool check_bus(const struct checked *c, const struct vm_limits *limits,
                       const struct vm_tree *tree)
 {
 	const struct vm_config *vm = c->vm;
-	struct vm_piece piece = vm_piece_at(vm, GUEST_ECAM_BASE, BUS_SIZE);
+	struct vm_piece piece = vm_piece_at(vm, GUEST_ECAM_BASE, c->bus_size);
 	struct host_bridge bridge;
 	uint64_t at;
 
@@ -129,10 +134,10 @@ static bool check_bus(const struct checked *c, const struct vm_limits *limits,
 		return refuse_bus(c, "the VM's memory", piece.guest);
 	for (uint32_t i = 0; i < vm->n_shared; i++) {
 		at = vm->shared[i].at;
-		if (is_on_bus(at, tree->shared[vm->shared[i].number].size))
+		if (is_on_bus(c, at, tree->shared[vm->shared[i].number].size))
 			return refuse_bus(c, "shared memory", at);
 	}
-	if (vm_device_at(vm, GUEST_ECAM_BASE, BUS_SIZE, &at))
+	if (vm_device_at(vm, GUEST_ECAM_BASE, c->bus_size, &at))
 		return refuse_bus(c, "registers of a device", at);
 	/* A VM without functions has no windows of the host's bus. */
 	if (!limits->host_tree || !vm_guard(vm) || host_bridge_find(limits->host_tree, &bridge))
@@ -140,9 +145,9 @@ static bool check_bus(const struct checked *c, const struct vm_limits *limits,
 	for (uint32_t i = 0; i < bridge.n_windows; i++) {
 		const struct bridge_window *w = &bridge.windows[i];
 
-		if (is_on_bus(w->base, w->size))
+		if (is_on_bus(c, w->base, w->size))
 			return refuse_bus(c, "windows of the host's PCI bus", w->base);
-		if (is_on_bus(w->bus, w->size))
+		if (is_on_bus(c, w->bus, w->size))
 			return refuse_bus(c, "addresses of the host's PCI bus", w->bus);
 	}
 	return true;
@@ -182,11 +187,21 @@ bool vm_check_bells(const struct vm_blob *b, int shared, const struct vm_limits 
 		for (uint32_t k = 0; k < vm->n_shared; k++) {
 			uint32_t number = vm->shared[k].number;
 			int memory = fdt_subnode_offset(b->blob, shared, tree->shared[number].name);
-			struct checked c = {b, fdt_subnode_offset(b->blob, memory, vm->name), vm};
+			struct checked c = {b, fdt_subnode_offset(b->blob, memory, vm->name), vm,
+			                    "bell", BELL_BUS_SIZE};
 
 			if (vm->shared[k].bell && !check_one(&c, limits, tree, number, ++all))
 				return false;
 		}
 	}
 	return true;
+}
+
+bool vm_check_bus(const struct vm_blob *b, int node, const char *property,
+                  const struct vm_limits *limits, const struct vm_tree *tree,
+                  const struct vm_config *vm)
+{
+	struct checked c = {b, node, vm, property, OPERATOR_BUS_SIZE};
+
+	return check_bus(&c, limits, tree);
 }

@@ -28,4 +28,9 @@ bool vm_parse_bell(const struct vm_blob *b, int node, const struct vm_prop *prop
 bool vm_check_bells(const struct vm_blob *b, int shared, const struct vm_limits *limits,
                     const struct vm_tree *tree);
 
+/* Checks that the addresses of the VM's PCI bus with an operator's function are free. */
+bool vm_check_bus(const struct vm_blob *b, int node, const char *property,
+                  const struct vm_limits *limits, const struct vm_tree *tree,
+                  const struct vm_config *vm);
+
 #endif

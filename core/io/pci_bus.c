@@ -4,6 +4,7 @@
 #include "arch/riscv/devices/pci.h"
 #include "core/io/bells.h"
 #include "core/io/functions.h"
+#include "core/io/operator_function.h"
 
 /* From QEMU's range for experiments (docs/shared.md). */
 #define BELL_PCI_ID 0x10f01af4U
@@ -84,6 +85,8 @@ static uint64_t access(struct vm *vm, uint64_t offset, bool store, uint64_t valu
 {
 	struct bell *bell = find(vm, (uint32_t)offset);
 
+	if (operator_function_config(vm, offset, store, &value, width))
+		return value;
 	return bell ? access_bell(bell, (uint32_t)offset, store, value, width)
 	            : functions_access(vm, offset, store, value, width);
 }

@@ -32,8 +32,9 @@ void gstage_map(struct gstage *gs, gpa_t gpa, hpa_t hpa, uint64_t size, gstage_a
 void gstage_map_device(struct gstage *gs, uint64_t address, uint64_t size, gstage_alloc_fn *alloc);
 
 /*
- * Maps memory as readable and optionally writable, but never executable. gpa and hpa are multiples
- * of GSTAGE_BLOCK, size is a multiple of PAGE_SIZE. The pages must not be mapped yet.
+ * Maps memory as readable and optionally writable, but never executable. gpa, hpa and size are
+ * multiples of PAGE_SIZE. If a multiple of GSTAGE_BLOCK is among the guest addresses, hpa is as far
+ * from one. The pages must not be mapped yet.
  */
 void gstage_map_data(struct gstage *gs, gpa_t gpa, hpa_t hpa, uint64_t size, bool writable,
                      gstage_alloc_fn *alloc);

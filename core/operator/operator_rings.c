@@ -26,6 +26,7 @@ _Static_assert(PROMPT_LINE_BYTES <= sizeof(((struct operator_answer *)0)->text),
 struct rings {
 	enum { NO_REQUEST, WAITS, IS_ANSWERED, ENDS } state;
 	uint32_t taken, written; /* Tally's indices */
+	uint32_t told;           /* `written` at the last interrupt */
 	uint64_t tag;
 	char text[CONSOLE_COMMAND_BYTES + 1];
 	uint64_t next_at; /* host time from which on the next request may begin */
@@ -159,13 +160,17 @@ static bool step(struct vm *vm, struct rings *r)
 static bool serve_rings(struct vcpu *vcpu)
 {
 	struct vm *vm = vcpu->vm;
-	bool more;
+	struct rings *r = &rings_of[vm->index];
+	bool more, tell;
 
 	if (!prompt_enter())
 		return true;
-	more = step(vm, &rings_of[vm->index]);
+	more = step(vm, r);
+	tell = !more && r->told != r->written;
+	if (tell)
+		r->told = r->written;
 	prompt_leave();
-	if (!more)
+	if (tell)
 		operator_function_tell(vm);
 	return more;
 }

@@ -328,8 +328,10 @@ static void report_operator(const struct vm *vm)
 
 	if (!operator_is(vm))
 		return;
-	for (uint32_t i = 0; i < n_vms; i++)
-		text_add(&text, o->vms >> i & 1 ? " %s" : "", vms[i].config->name);
+	for (uint32_t i = 0; i < n_vms; i++) {
+		if (o->vms >> i & 1)
+			text_add(&text, " %s", vms[i].config->name);
+	}
 	log_line("vm %s: operator \"%s\" of%s, at most %u requests a second", vm->config->name,
 	         o->access == VM_OPERATOR_CONTROL ? "control" : "watch", names, o->requests_hz);
 }

@@ -239,10 +239,9 @@ static bool parse_vm(struct vm_node *n, struct images *images)
 	    !vm_read_on(n, &props[VM_CONSOLE], &vm->console) ||
 	    !vm_read_string(n, &props[VM_BOOTARGS], VM_BOOTARGS_MAX, &vm->bootargs) ||
 	    !parse_vcpus(n) || !vm_parse_interrupts(n, &props[VM_INTERRUPTS]) ||
-	    !vm_parse_operator(n, &props[VM_OPERATOR]) ||
-	    !vm_parse_pmu(n, &props[VM_PMU]) || !vm_parse_budget(n, &props[VM_BUDGET]) ||
-	    !vm_parse_memory(n, &props[VM_MEMORY]) || !vm_parse_devices(n) ||
-	    !parse_images_of_vm(n, props, images))
+	    !vm_parse_operator(n, &props[VM_OPERATOR]) || !vm_parse_pmu(n, &props[VM_PMU]) ||
+	    !vm_parse_budget(n, &props[VM_BUDGET]) || !vm_parse_memory(n, &props[VM_MEMORY]) ||
+	    !vm_parse_devices(n) || !parse_images_of_vm(n, props, images))
 		return false;
 	n->tree->n_vms++;
 	return true;
@@ -296,8 +295,7 @@ static bool check_vms(const struct vm_node *nodes)
 	return (shared->at < 0 || vm_parse_shared(shared)) && vm_each(vms, vm_parse_controls) &&
 	       vm_check_started(vms) && vm_each(vms, vm_check_guards) && vm_place_memory(vms) &&
 	       vm_place_shared(shared) && vm_check_bells(shared) &&
-	       vm_each(vms, vm_check_operator) &&
-	       vm_each(vms, vm_check_exclusive_harts) &&
+	       vm_each(vms, vm_check_operator) && vm_each(vms, vm_check_exclusive_harts) &&
 	       (nodes[SCHEDULES].at < 0 || vm_parse_schedules(&nodes[SCHEDULES], vms)) &&
 	       (nodes[PMU].at < 0 || check_table(&nodes[PMU]));
 }

@@ -118,7 +118,8 @@ static bool parse_vms(const struct vm_node *n)
 
 bool vm_check_operator(const struct vm_node *n)
 {
-	return n->vm->operator.access == VM_OPERATOR_NONE ||
-	       (parse_vms(n) && check_interrupt(n) &&
-	        vm_check_operator_bus(n, names[OPERATOR_ACCESS]));
+	const struct vm_operator *o = &n->vm->operator;
+
+	return o->access == VM_OPERATOR_NONE || (parse_vms(n) && check_interrupt(n) &&
+	                                         vm_check_operator_bus(n, names[OPERATOR_ACCESS]));
 }

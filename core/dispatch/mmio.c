@@ -5,6 +5,7 @@
 #include "arch/riscv/hart/insn.h"
 #include "core/dispatch/exit.h"
 #include "core/io/bells.h"
+#include "core/io/operator_function.h"
 #include "core/io/vm_interrupts.h"
 #include "core/io/vm_uart.h"
 #include "core/io/vpci.h"
@@ -33,7 +34,7 @@ struct device {
 };
 
 /* The sooner a row comes, the fewer instructions an access takes. */
-enum { PLIC, UART, APLIC, PCI, BELLS, DEVICES };
+enum { PLIC, UART, APLIC, PCI, BELLS, OPERATOR, DEVICES };
 static const struct device devices[] = {
     [PLIC] = {"PLIC", GUEST_PLIC_BASE, VPLIC_SIZE, 1, false, vm_plic_read, vm_plic_write},
     [UART] = {"UART", GUEST_UART_BASE, VUART_SIZE, 1, false, vm_uart_read, vm_uart_write},
@@ -41,6 +42,8 @@ static const struct device devices[] = {
     [PCI] = {"PCI", GUEST_ECAM_BASE, GUEST_ECAM_SIZE, 1, true, vpci_read, vpci_write},
     [BELLS] = {"bell", GUEST_BELL_BASE, GUEST_BELL_STEP, VM_MAX_SHARED, true, bells_read,
                bells_write},
+    [OPERATOR] = {"operator", GUEST_OPERATOR_BASE, GUEST_OPERATOR_SIZE, 1, true,
+                  operator_function_read, operator_function_write},
 };
 
 _Static_assert(DEVICES <= VM_EMULATED, "one more in vm->emulated, and two rows of an account");
@@ -52,6 +55,7 @@ void mmio_init(struct vm *vm)
 	vm->emulated[UART] = vm->config->console;
 	vm->emulated[APLIC] = vm->config->aia;
 	vm->emulated[PCI] = vm->pci.n > 0;
+	vm->emulated[OPERATOR] = operator_is(vm);
 	for (uint32_t n = 0; n < VM_MAX_SHARED; n++)
 		vm->emulated[BELLS] |= !!vm->bell_of[n] << n;
 }

@@ -9,6 +9,8 @@
 #include "core/io/bells.h"
 #include "core/io/dma.h"
 #include "core/io/functions.h"
+#include "core/io/operator_function.h"
+#include "core/io/port.h"
 #include "core/io/vm_quiet.h"
 #include "core/io/vm_uart.h"
 #include "core/io/wired.h"
@@ -208,6 +210,7 @@ static void vm_begin(struct vm *vm, uint64_t now)
 	functions_begin(vm);
 	spin_unlock(&vm->devices);
 	bells_begin(vm);
+	operator_function_begin(vm);
 	dma_begin(vm);
 	/* Its clock starts at 0. The VMs that boot starts have a common start instead. */
 	if (vm->life.number > 1 || vm->config->deferred)
@@ -271,7 +274,8 @@ static __attribute__((noinline)) bool work(struct vm *vm)
 
 bool vm_life_work(struct vm *vm)
 {
-	if (state_of(vm) == VM_CLEARING && (vm_quiet_slice(vm) || vm_clear_slice(vm)))
+	if (state_of(vm) == VM_CLEARING &&
+	    (vm_quiet_slice(vm) || (operator_is(vm) && operator_rest(vm)) || vm_clear_slice(vm)))
 		return true;
 	return work(vm);
 }

@@ -20,6 +20,7 @@
 #include "core/tree/vm_memory.h"
 #include "core/tree/vm_memory_config.h"
 #include "core/tree/vm_names.h"
+#include "core/tree/vm_operator.h"
 #include "core/tree/vm_pmu_config.h"
 #include "core/tree/vm_schedule.h"
 #include "core/tree/vm_shared.h"
@@ -50,16 +51,17 @@ enum {
 	VM_CONSOLE,
 	VM_INTERRUPTS,
 	VM_BUDGET,
-	VM_LIFE,                            /* followed by the others of VM_LIFE_PROP_NAMES */
-	VM_TURNS = VM_LIFE + VM_LIFE_PROPS, /* followed by those of VM_TURN_PROP_NAMES */
-	VM_PMU = VM_TURNS + VM_TURN_PROPS,  /* followed by VM_PMU_PROP_NAMES */
-	VM_PROPS = VM_PMU + VM_PMU_PROPS
+	VM_LIFE,                             /* followed by the others of VM_LIFE_PROP_NAMES */
+	VM_TURNS = VM_LIFE + VM_LIFE_PROPS,  /* followed by those of VM_TURN_PROP_NAMES */
+	VM_PMU = VM_TURNS + VM_TURN_PROPS,   /* followed by VM_PMU_PROP_NAMES */
+	VM_OPERATOR = VM_PMU + VM_PMU_PROPS, /* followed by VM_OPERATOR_PROP_NAMES */
+	VM_PROPS = VM_OPERATOR + VM_OPERATOR_PROPS
 };
 /* In the order of the enum above. */
 static const char *const vm_props[VM_PROPS] = {
     VM_MEMORY_PROP_NAMES, "kernel",           "load-offset",     "initrd",
     "bootargs",           "console",          "interrupts",      "budget",
-    VM_LIFE_PROP_NAMES,   VM_TURN_PROP_NAMES, VM_PMU_PROP_NAMES,
+    VM_LIFE_PROP_NAMES,   VM_TURN_PROP_NAMES, VM_PMU_PROP_NAMES, VM_OPERATOR_PROP_NAMES,
 };
 
 /* Returns the image with this phandle, or NULL. */
@@ -237,9 +239,9 @@ static bool parse_vm(struct vm_node *n, struct images *images)
 	    !vm_read_on(n, &props[VM_CONSOLE], &vm->console) ||
 	    !vm_read_string(n, &props[VM_BOOTARGS], VM_BOOTARGS_MAX, &vm->bootargs) ||
 	    !parse_vcpus(n) || !vm_parse_interrupts(n, &props[VM_INTERRUPTS]) ||
-	    !vm_parse_pmu(n, &props[VM_PMU]) || !vm_parse_budget(n, &props[VM_BUDGET]) ||
-	    !vm_parse_memory(n, &props[VM_MEMORY]) || !vm_parse_devices(n) ||
-	    !parse_images_of_vm(n, props, images))
+	    !vm_parse_operator(n, &props[VM_OPERATOR]) || !vm_parse_pmu(n, &props[VM_PMU]) ||
+	    !vm_parse_budget(n, &props[VM_BUDGET]) || !vm_parse_memory(n, &props[VM_MEMORY]) ||
+	    !vm_parse_devices(n) || !parse_images_of_vm(n, props, images))
 		return false;
 	n->tree->n_vms++;
 	return true;
@@ -293,7 +295,7 @@ static bool check_vms(const struct vm_node *nodes)
 	return (shared->at < 0 || vm_parse_shared(shared)) && vm_each(vms, vm_parse_controls) &&
 	       vm_check_started(vms) && vm_each(vms, vm_check_guards) && vm_place_memory(vms) &&
 	       vm_place_shared(shared) && vm_check_bells(shared) &&
-	       vm_each(vms, vm_check_exclusive_harts) &&
+	       vm_each(vms, vm_check_operator) && vm_each(vms, vm_check_exclusive_harts) &&
 	       (nodes[SCHEDULES].at < 0 || vm_parse_schedules(&nodes[SCHEDULES], vms)) &&
 	       (nodes[PMU].at < 0 || check_table(&nodes[PMU]));
 }

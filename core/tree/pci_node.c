@@ -23,17 +23,37 @@ static bool has_bells(const struct vm_config *vm)
 
 bool pci_node_is_there(const struct vm_config *vm)
 {
-	return vm_guard(vm) || has_bells(vm);
+	return vm_guard(vm) || has_bells(vm) || vm->operator.access != VM_OPERATOR_NONE;
 }
 
-uint32_t pci_node_bell_slot(const struct vm_config *vm, uint32_t n)
+static uint32_t slots_of_functions(const struct vm_config *vm)
 {
-	uint32_t taken = 0, slot = SLOTS - 1;
+	uint32_t taken = 0;
 
 	for (uint32_t i = 0; i < vm->n_devices; i++) {
 		if (vm->devices[i].pci.given)
 			taken |= 1U << (vm->devices[i].pci.bdf >> 3 & (SLOTS - 1));
 	}
+	return taken;
+}
+
+uint32_t pci_node_operator_slot(const struct vm_config *vm)
+{
+	uint32_t taken = slots_of_functions(vm), slot = SLOTS - 1;
+
+	for (uint32_t i = 0; i < vm->n_shared; i++) {
+		if (vm->shared[i].bell)
+			taken |= 1U << pci_node_bell_slot(vm, i);
+	}
+	while (taken >> slot & 1)
+		slot--;
+	return slot;
+}
+
+uint32_t pci_node_bell_slot(const struct vm_config *vm, uint32_t n)
+{
+	uint32_t taken = slots_of_functions(vm), slot = SLOTS - 1;
+
 	/* Terminates, because a VM has fewer functions and bells than a bus has slots. */
 	for (uint32_t i = 0; i <= n; i++) {
 		if (!vm->shared[i].bell)
@@ -69,12 +89,17 @@ static int add_range(fdt32_t *cells, const struct vm_window *window)
 }
 
 /* Writes `ranges`: the windows of the host's functions, one range for the pages of all bells, and a
- * range for each shared memory with a bell. */
+ * range for each shared memory with a bell. An operator has one for its registers, and one for its
+ * rings. */
 static void write_ranges(struct dt_writer *w, const struct vm_config *vm,
                          const struct vm_shared *shared)
 {
-	fdt32_t cells[RANGE_CELLS * (VM_MAX_WINDOWS + 1 + VM_MAX_SHARED)];
+	fdt32_t cells[RANGE_CELLS * (VM_MAX_WINDOWS + 3 + VM_MAX_SHARED)];
 	struct vm_window pages = {GUEST_BELL_BASE, GUEST_BELL_BASE, GUEST_BELL_SIZE, false};
+	struct vm_window page = {GUEST_OPERATOR_BASE, GUEST_OPERATOR_BASE, GUEST_OPERATOR_SIZE,
+	                         false};
+	struct vm_window rings = {GUEST_OPERATOR_MEMORY, GUEST_OPERATOR_MEMORY,
+	                          GUEST_OPERATOR_BYTES, false};
 	int n = 0;
 
 	for (uint32_t i = 0; i < vm->n_windows; i++)
@@ -87,6 +112,10 @@ static void write_ranges(struct dt_writer *w, const struct vm_config *vm,
 
 		if (vm->shared[i].bell)
 			n += add_range(&cells[n], &memory);
+	}
+	if (vm->operator.access != VM_OPERATOR_NONE) {
+		n += add_range(&cells[n], &page);
+		n += add_range(&cells[n], &rings);
 	}
 	dt_put(w, "ranges", cells, (size_t)n * sizeof(cells[0]));
 }
@@ -104,12 +133,12 @@ static int add_row(fdt32_t *map, uint32_t devfn, uint32_t pin, uint32_t source,
 	return chip->typed ? 7 : 6;
 }
 
-/* Writes `interrupt-map`: a row for each function with an INTx line, and for each bell. */
+/* Writes `interrupt-map`: a row for each INTx line, bell and operator. */
 static void write_interrupts(struct dt_writer *w, const struct vm_config *vm,
                              const struct pci_node_chip *chip)
 {
 	static const uint32_t mask[] = {0xff00, 0, 0, 7};
-	fdt32_t map[MAP_CELLS * (VM_MAX_DEVICES + VM_MAX_SHARED)], cells[4];
+	fdt32_t map[MAP_CELLS * (VM_MAX_DEVICES + VM_MAX_SHARED + 1)], cells[4];
 	int n = 0;
 
 	for (uint32_t i = 0; i < vm->n_devices; i++) {
@@ -124,6 +153,9 @@ static void write_interrupts(struct dt_writer *w, const struct vm_config *vm,
 			n += add_row(&map[n], pci_node_bell_slot(vm, i) << 3, 1, vm->shared[i].bell,
 			             chip);
 	}
+	if (vm->operator.access != VM_OPERATOR_NONE)
+		n +=
+		    add_row(&map[n], pci_node_operator_slot(vm) << 3, 1, vm->operator.source, chip);
 	for (int i = 0; i < 4; i++)
 		cells[i] = cpu_to_fdt32(mask[i]);
 	if (!n)

@@ -7,8 +7,10 @@
 #include "core/tree/vm_devices.h"
 #include "core/tree/vm_memory.h"
 
-#define BUS_SIZE   (GUEST_ECAM_SIZE + GUEST_BELL_SIZE)
-#define IDENTITIES 63U /* of each interrupt file */
+/* Of a bus with bells, and of one with an operator's function. */
+#define BELL_BUS_SIZE     (GUEST_ECAM_SIZE + GUEST_BELL_SIZE)
+#define OPERATOR_BUS_SIZE (GUEST_OPERATOR_MEMORY + GUEST_OPERATOR_BYTES - GUEST_ECAM_BASE)
+#define IDENTITIES        63U /* of each interrupt file */
 
 /* The size of a BAR is a power of two, and its address a multiple of it. */
 static bool check_memory(const struct vm_node *n, uint64_t at, uint64_t size)
@@ -85,48 +87,60 @@ bool vm_parse_bell(const struct vm_node *n, const struct vm_prop *props)
 	return true;
 }
 
-static bool is_on_bus(uint64_t base, uint64_t size)
+/* What is on the bus of the VM of node n: a bell, or an operator. */
+struct on_bus {
+	const struct vm_node *n;
+	const char *property;
+	uint64_t size; /* of the bus */
+};
+
+static bool is_on_bus(const struct on_bus *c, uint64_t base, uint64_t size)
 {
-	return vm_ranges_overlap(base, size, GUEST_ECAM_BASE, BUS_SIZE);
+	return vm_ranges_overlap(base, size, GUEST_ECAM_BASE, c->size);
 }
 
-static bool refuse_bus(const struct vm_node *n, const char *what, uint64_t base)
+static bool refuse_bus(const struct on_bus *c, const char *what, uint64_t base)
 {
-	return vm_refuse(n, VM_REFUSED_MEMORY_GUEST, "bell",
+	return vm_refuse(c->n, VM_REFUSED_MEMORY_GUEST, c->property,
 	                 "%s at 0x%lx are where the VM's PCI bus would be, at 0x%lx", what, base,
 	                 GUEST_ECAM_BASE);
 }
 
-/* The bell is on the VM's PCI bus, whose addresses must be free. */
-static bool check_bus(const struct vm_node *n)
+/* The bus's addresses must be free. */
+static bool check_bus(const struct on_bus *c)
 {
-	const struct vm_config *vm = n->vm;
-	const void *host = n->limits->host_tree;
-	struct vm_piece piece = vm_piece_at(vm, GUEST_ECAM_BASE, BUS_SIZE);
+	const struct vm_config *vm = c->n->vm;
+	const void *host = c->n->limits->host_tree;
+	struct vm_piece piece = vm_piece_at(vm, GUEST_ECAM_BASE, c->size);
 	struct host_bridge bridge;
 	uint64_t at;
 
 	if (piece.size)
-		return refuse_bus(n, "the VM's memory", piece.guest);
+		return refuse_bus(c, "the VM's memory", piece.guest);
 	for (uint32_t i = 0; i < vm->n_shared; i++) {
 		at = vm->shared[i].at;
-		if (is_on_bus(at, n->tree->shared[vm->shared[i].number].size))
-			return refuse_bus(n, "shared memory", at);
+		if (is_on_bus(c, at, c->n->tree->shared[vm->shared[i].number].size))
+			return refuse_bus(c, "shared memory", at);
 	}
-	if (vm_device_at(vm, GUEST_ECAM_BASE, BUS_SIZE, &at))
-		return refuse_bus(n, "registers of a device", at);
+	if (vm_device_at(vm, GUEST_ECAM_BASE, c->size, &at))
+		return refuse_bus(c, "registers of a device", at);
 	/* A VM without functions has no windows of the host's bus. */
 	if (!host || !vm_guard(vm) || host_bridge_find(host, &bridge))
 		return true;
 	for (uint32_t i = 0; i < bridge.n_windows; i++) {
 		const struct bridge_window *w = &bridge.windows[i];
 
-		if (is_on_bus(w->base, w->size))
-			return refuse_bus(n, "windows of the host's PCI bus", w->base);
-		if (is_on_bus(w->bus, w->size))
-			return refuse_bus(n, "addresses of the host's PCI bus", w->bus);
+		if (is_on_bus(c, w->base, w->size))
+			return refuse_bus(c, "windows of the host's PCI bus", w->base);
+		if (is_on_bus(c, w->bus, w->size))
+			return refuse_bus(c, "addresses of the host's PCI bus", w->bus);
 	}
 	return true;
+}
+
+bool vm_check_operator_bus(const struct vm_node *n, const char *property)
+{
+	return check_bus(&(struct on_bus){n, property, OPERATOR_BUS_SIZE});
 }
 
 static uint32_t bells_at(const struct vm_tree *tree, uint32_t number)
@@ -149,7 +163,7 @@ static bool check_one(const struct vm_node *n, uint32_t number, uint32_t all)
 	if (bells_at(n->tree, number) < 2)
 		return vm_refuse(n, VM_REFUSED_BELL, "bell",
 		                 "no other VM has a bell there, so nobody would ring this one");
-	return check_bus(n);
+	return check_bus(&(struct on_bus){n, "bell", BELL_BUS_SIZE});
 }
 
 bool vm_check_bells(const struct vm_node *n)

@@ -20,4 +20,7 @@ bool vm_parse_bell(const struct vm_node *n, const struct vm_prop *props);
 /* Checks that need all shared memory. n is the node /shared, or none, with a negative offset. */
 bool vm_check_bells(const struct vm_node *n);
 
+/* Checks that the addresses of the VM's PCI bus with an operator's function are free. */
+bool vm_check_operator_bus(const struct vm_node *n, const char *property);
+
 #endif

@@ -127,7 +127,7 @@ struct vpci_function {
 
 struct vpci {
 	uint32_t n;
-	struct vpci_function *functions[VM_MAX_DEVICES + VM_MAX_SHARED];
+	struct vpci_function *functions[VM_MAX_DEVICES + VM_MAX_SHARED + 1]; /* 1: an operator's */
 };
 
 #endif

@@ -798,7 +798,7 @@ int main(void)
 	int failed = test_vm_pmu() + test_vm_life() + test_vm_aia() + test_vm_memory() +
 	             test_vm_shared() + test_vm_bell() + test_pmu_node() + test_vm_devices() +
 	             test_vm_functions() + test_vm_harts() + test_vm_turns() + test_vm_budget() +
-	             test_vm_schedule();
+	             test_vm_schedule() + test_vm_operator();
 
 	return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }

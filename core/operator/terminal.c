@@ -24,9 +24,12 @@
 #define INPUT_BURST  8
 #define INPUT_PRINTS 64
 
-/* How often a command makes or prints a piece of its output, in a stay in HS of its own. Guests run
- * in between. */
+/* How often a hart makes or prints a piece of a command's output, or goes on with typed bytes or
+ * with output of its own, each in a stay in HS of its own. Guests run in between, and nothing of
+ * the host's UART interrupts them. An interrupt that comes less than 1 / SOON_HZ before a piece
+ * takes it along, so that the piece does not follow at once. */
 #define LINES_HZ 20000UL
+#define SOON_HZ  200000UL
 /* A line longer than this is printed in another stay than it is made in. */
 #define LONG_LINE 64U
 
@@ -65,9 +68,10 @@ static int waits_for = -1;
 static const struct pcpu *listener;
 
 /* The console's lock protects these. Lines of Tally's for which there was no room; whether the UART
- * interrupts for received bytes, and for an empty transmitter. */
+ * interrupts for received bytes, and for an empty transmitter; whether the hart that listens goes
+ * on by itself after 1 / LINES_HZ, so that it needs no interrupt for output. */
 static uint32_t lost;
-static bool hears_input = true, hears_output;
+static bool hears_input = true, hears_output, goes_on;
 /* Each hart drains the ring until what it has left there itself is out: its position, of
  * all bytes that the ring ever had. So output costs time on the harts that print only. */
 static uint64_t drains_until[MAX_HARTS];
@@ -94,8 +98,9 @@ static size_t answer_room(void)
 }
 
 /* Prints the next line of a command's output. After the last one, ends the answer, or shows the
- * prompt again. A long line is made in one stay and printed in the next. */
-static void prompt_go_on(uint64_t now)
+ * prompt again. A long line is made in one stay and printed in the next. Returns false if there is
+ * no room for it yet. */
+static bool prompt_go_on(uint64_t now)
 {
 	static const char *made;
 	enum prompt_status status = PROMPT_OK;
@@ -104,13 +109,13 @@ static void prompt_go_on(uint64_t now)
 
 	if (answer_room() < ANSWER_MOST) {
 		due = now + platform.timebase / LOOKS_HZ;
-		return;
+		return false;
 	}
 	line = made ? made : prompt_line(&status);
 	made = !made && line && *line && prompt_line_length() > LONG_LINE ? line : NULL;
 	if (made) {
 		due = now + platform.timebase / LINES_HZ;
-		return;
+		return true;
 	}
 	due = line ? now + platform.timebase / LINES_HZ : ~0UL;
 	log_lock_for(RING_ANSWERS);
@@ -123,6 +128,7 @@ static void prompt_go_on(uint64_t now)
 	else
 		console_prompt_ready(&console);
 	log_unlock();
+	return true;
 }
 
 /* Says how many of Tally's lines were lost, if there is room for it. */
@@ -308,12 +314,13 @@ static uint64_t read_typed(uint64_t now, bool answered)
 		wait = must_wait(now);
 	}
 	log_lock();
-	hears_input = !wait;
+	hears_input = !wait && n < 0;
 	uart_listen(log_uart(), hears_input, hears_output);
 	log_unlock();
-	if (!wait)
+	if (hears_input)
 		return ~0UL;
-	return due != ~0UL ? due : now + platform.timebase / (answered ? LINES_HZ : LOOKS_HZ);
+	return due != ~0UL ? due
+	                   : now + platform.timebase / (wait && !answered ? LOOKS_HZ : LINES_HZ);
 }
 
 /* Whether output of the hart is in the ring. */
@@ -325,17 +332,21 @@ static bool has_left(const struct pcpu *pcpu)
 }
 
 /* Writes a piece of the ring, if the hart has left output there, and tells a VM that it has room
- * again. A stay that has answered has written enough. Returns whether the next stay is to go on at
- * once: with the hart's output, if the line takes it, or with another VM. */
+ * again. A stay that has answered has written enough. Returns whether there is more to do after
+ * 1 / LINES_HZ: with the hart's output, if the line takes it, or with another VM. */
 static bool drain(bool answered)
 {
+	struct pcpu *pcpu = this_pcpu();
+
 	log_lock_for(RING_TALLY);
-	bool takes = log_push(!answered && has_left(this_pcpu()) ? DRAIN_BYTES : 0);
+	bool takes = log_push(!answered && has_left(pcpu) ? DRAIN_BYTES : 0);
 
 	tell_lost();
 	int vm = ring_told(log_ring());
-	bool more = (takes && has_left(this_pcpu())) || log_ring()->ready;
+	bool more = (takes && has_left(pcpu)) || log_ring()->ready;
 
+	if (pcpu == listener)
+		goes_on = answered || more;
 	log_unlock();
 	if (vm >= 0)
 		vm_output_room(&vms[vm]);
@@ -348,22 +359,21 @@ static bool drain(bool answered)
  */
 static void serve(void)
 {
-	uint64_t now = csr_read(CSR_TIME), next = ~0UL;
-	bool answers = this_pcpu() == listener && now >= due;
+	uint64_t now = csr_read(CSR_TIME), next = ~0UL, soon = now + platform.timebase / LINES_HZ;
+	bool answered = false;
 
 	if (this_pcpu() == listener) {
-		if (answers)
-			prompt_go_on(now);
-		next = read_typed(now, answers);
+		answered = now + platform.timebase / SOON_HZ >= due && prompt_go_on(now);
+		next = read_typed(now, answered);
 	}
 	external_poll_at(EXTERNAL_CONSOLE, next);
-	if (drain(answers))
-		external_poll_at(EXTERNAL_CONSOLE, now);
+	if (drain(answered) && next > soon)
+		external_poll_at(EXTERNAL_CONSOLE, soon);
 }
 
-/* The UART interrupts while the hart that listens has something to drain. Each hart that has comes
- * back all the same, because there may be no interrupt, or one may be lost. A hart that prints all
- * the time must not put that off. */
+/* The UART interrupts while the hart that listens has something to drain, and waits for it. Each
+ * hart that has comes back all the same, because there may be no interrupt, or one may be lost. A
+ * hart that prints all the time must not put that off. */
 static __attribute__((cold)) void wants(bool more, bool left)
 {
 	struct pcpu *pcpu = this_pcpu();
@@ -371,7 +381,7 @@ static __attribute__((cold)) void wants(bool more, bool left)
 
 	if (left)
 		drains_until[pcpu->index] = log_ring()->added;
-	hears = has_left(listener);
+	hears = has_left(listener) && !goes_on;
 	if (hears != hears_output) {
 		hears_output = hears;
 		uart_listen(log_uart(), hears_input, hears_output);
@@ -386,6 +396,7 @@ static __attribute__((cold)) void wants(bool more, bool left)
 __attribute__((cold)) void terminal_enable_input(void *memory)
 {
 	listener = external_hears() ? this_pcpu() : NULL;
+	goes_on = false;
 	external_serve_console(serve);
 	memset(drains_until, 0, sizeof(drains_until));
 	log_begin_ring(memory, n_vms, wants);

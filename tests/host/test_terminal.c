@@ -310,7 +310,71 @@ static void one_command_at_a_time(void **state)
 	host_csrs[CSR_TIME] = hart.pcpu.next_poll;
 	serve_console();
 	assert_int_equal(typed, 0);
+	/* As many may be typed behind them: those are the next stay's. */
+	assert_false(listening);
+	host_csrs[CSR_TIME] = hart.pcpu.next_poll;
+	serve_console();
 	assert_true(listening);
+}
+
+/* What a stay has not done follows 50 us later, and nothing of the UART interrupts in between:
+ * typed bytes, pieces of an answer, and output, however fast the line takes it. An interrupt
+ * shortly before a piece takes it along. */
+static void guests_run_in_between(void **state)
+{
+	static const uint64_t pause = 500; /* ticks */
+	char text[32];
+
+	(void)state;
+	begin(ROOM);
+	platform.timebase = 10000000;
+	typed = 2 * TYPED;
+	for (unsigned int stay = 0; stay < 2; stay++) {
+		serve_console();
+		assert_int_equal(arrived, (stay + 1) * TYPED);
+		assert_false(listening);
+		assert_int_equal(hart.pcpu.next_poll, host_csrs[CSR_TIME] + pause);
+		host_csrs[CSR_TIME] = hart.pcpu.next_poll;
+	}
+	serve_console();
+	assert_true(listening);
+	memset(text, 'y', sizeof(text));
+	line_takes = 0;
+	while (terminal_vm_write(0, text, sizeof(text)))
+		;
+	assert_true(asks_for_output);
+	line_takes = SIZE_MAX / 2;
+	for (unsigned int stay = 0; log_has_more(); stay++) {
+		size_t before = line_length;
+
+		assert_true(stay < 10000);
+		serve_console();
+		assert_true(line_length - before <= 64);
+		assert_false(asks_for_output);
+		if (log_has_more())
+			assert_int_equal(hart.pcpu.next_poll, host_csrs[CSR_TIME] + pause);
+		host_csrs[CSR_TIME] = hart.pcpu.next_poll;
+	}
+	console_command("", "vms");
+	assert_int_equal(lines, 3);
+	serve_console();
+	assert_int_equal(lines, 2);
+	line_takes = 0;
+	assert_int_equal(terminal_vm_write(0, "some\n", 5), 5);
+	assert_false(asks_for_output);
+	host_csrs[CSR_TIME] = hart.pcpu.next_poll - 51;
+	serve_console();
+	assert_int_equal(lines, 2);
+	host_csrs[CSR_TIME] += 2;
+	serve_console();
+	assert_int_equal(lines, 1);
+	assert_false(listening);
+	assert_false(asks_for_output);
+	assert_int_equal(hart.pcpu.next_poll, host_csrs[CSR_TIME] + pause);
+	for (line_takes = SIZE_MAX / 2; !listening; host_csrs[CSR_TIME] = hart.pcpu.next_poll)
+		serve_console();
+	assert_int_equal(lines, 0);
+	platform.timebase = 1000;
 }
 
 /* A long one is made in one stay and printed in the next, in which no other is made. */
@@ -631,6 +695,7 @@ int main(void)
 	    cmocka_unit_test(a_vm_that_ends),
 	    cmocka_unit_test(patience),
 	    cmocka_unit_test(one_command_at_a_time),
+	    cmocka_unit_test(guests_run_in_between),
 	    cmocka_unit_test(long_lines),
 	    cmocka_unit_test(an_end_waits_for_room),
 	    cmocka_unit_test(a_stay_writes_little),

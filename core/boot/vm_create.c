@@ -27,6 +27,7 @@
 #include "core/watch/stays.h"
 #include <string.h>
 #include "core/io/functions.h"
+#include "core/io/operator_function.h"
 #include "core/io/wired.h"
 #include "core/lib/words.h"
 #include "core/life/vm_load.h"
@@ -143,7 +144,7 @@ static void make_device_tree(struct vm *vm, const struct vm_tree *tree)
 		common &= ~BIT(ISA_SSAIA);
 	/* With Svpbmt, a kernel maps memory that is not its RAM uncached, but another VM uses the
 	 * same memory through the caches. */
-	if (vm->config->n_shared)
+	if (vm->config->n_shared || operator_is(vm))
 		common &= ~BIT(ISA_SVPBMT);
 	if (vm->no_adue)
 		common &= ~BIT(ISA_SVADU);
@@ -234,7 +235,8 @@ static void map_devices(struct vm *vm)
 	struct vm_range pages = vm_device_pages(vm->config, 0);
 
 	for (; pages.from < pages.to; pages = vm_device_pages(vm->config, pages.to))
-		gstage_map_device(&vm->gstage, pages.from, pages.to - pages.from, page_alloc);
+		gstage_map_data(&vm->gstage, (gpa_t){pages.from}, (hpa_t){pages.from},
+		                pages.to - pages.from, true, page_alloc);
 }
 
 /* "vm alpha: clock is /soc/rtc@101000: registers 101000 to 101fff, interrupt 11 as 1" */
@@ -286,10 +288,52 @@ static void report_shared(const struct vm *vm, const struct vm_tree *tree)
 static void map_files(struct vm *vm)
 {
 	for (uint32_t i = 0; i < vm->config->n_vcpus && vm->config->aia; i++) {
-		gstage_map_page(&vm->gstage, (gpa_t){GUEST_IMSIC_BASE + i * GUEST_IMSIC_STEP},
-		                vm->vcpus[i]->guest_file_at, page_alloc);
+		gstage_map_data(&vm->gstage, (gpa_t){GUEST_IMSIC_BASE + i * GUEST_IMSIC_STEP},
+		                vm->vcpus[i]->guest_file_at, PAGE_SIZE, true, page_alloc);
 		hs_memory_add_pages(vm->vcpus[i]->guest_file_at.a, PAGE_SIZE, "the IMSICs");
 	}
+}
+
+/* The function of an operator, and its rings. It may not write what Tally writes there. Tally does
+ * not read it again, so nothing depends on harts that set A and D there all the same. */
+static void make_operator(struct vm *vm)
+{
+	/* From each of these offsets to the next one. */
+	static const struct {
+		uint64_t offset;
+		bool writable;
+	} parts[] = {{offsetof(struct operator_memory, tally), false},
+	             {offsetof(struct operator_memory, guest), true},
+	             {offsetof(struct operator_memory, answers), false},
+	             {sizeof(struct operator_memory), false}};
+	struct operator_memory *memory;
+
+	if (!operator_is(vm))
+		return;
+	memory = page_alloc(sizeof(*memory));
+	for (uint32_t i = 0; i + 1 < ARRAY_SIZE(parts); i++)
+		gstage_map_data(&vm->gstage, (gpa_t){GUEST_OPERATOR_MEMORY + parts[i].offset},
+		                (hpa_t){(uint64_t)memory + parts[i].offset},
+		                parts[i + 1].offset - parts[i].offset, parts[i].writable,
+		                page_alloc);
+	operator_function_make(vm, memory);
+}
+
+/* "vm beta: operator "watch" of alpha beta, at most 100 requests a second" */
+static void report_operator(const struct vm *vm)
+{
+	const struct vm_operator *o = &vm->config->operator;
+	char names[(VM_NAME_MAX + 1) * VM_MAX_VMS + 1];
+	struct text text = text_begin(names, sizeof(names));
+
+	if (!operator_is(vm))
+		return;
+	for (uint32_t i = 0; i < n_vms; i++) {
+		if (o->vms >> i & 1)
+			text_add(&text, " %s", vms[i].config->name);
+	}
+	log_line("vm %s: operator \"%s\" of%s, at most %u requests a second", vm->config->name,
+	         o->access == VM_OPERATOR_CONTROL ? "control" : "watch", names, o->requests_hz);
 }
 
 static void make_wires(struct vm *vm)
@@ -396,10 +440,12 @@ static void make_vm(struct vm *vm, const struct vm_tree *tree, bool vmids)
 		vpmu_init(&vm->vcpus[i]->pmu, &vm->pmu_policy);
 	make_wires(vm);
 	functions_make(vm);
+	make_operator(vm);
 	mmio_init(vm);
 	hs_memory_add_devices(config);
 	make_device_tree(vm, tree);
 	report_vm(vm);
+	report_operator(vm);
 	report_shared(vm, tree);
 	for (uint32_t i = 0; i < config->n_devices; i++)
 		report_device(vm, &config->devices[i]);

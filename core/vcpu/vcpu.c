@@ -30,6 +30,7 @@ void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
 	vcpu->lcofi_hidden = false;
 	vcpu->traps_in_row = 0;
 	vcpu->call.slice = NULL;
+	vcpu->call.cause = EXIT_ECALL;
 }
 
 uint64_t vcpu_next_deadline(const struct vcpu *vcpu)

@@ -44,15 +44,21 @@ struct observe_request {
 	 * client must not touch the other fields (docs/memory-order.md, "Observers"). */
 	atomic_ulong vcpus;
 	enum observe_what what;
-	uint32_t number; /* the observation to read or end; 0: all */
+	uint32_t number; /* the observation to read or end; 0: all of the client's */
+	/* The operator's client that asks: the upper byte of its observations' numbers. 0 may
+	 * read and end those of all. */
+	uint32_t client;
 	struct observed_event event;
 	uint64_t at; /* host time at which to serve it */
 };
 extern struct observe_request observe_request;
 
-/* Posts the request, whose number and event the caller has filled in, for these vcpus of the
- * machine. Boot hart only. */
+/* Posts the request, whose number, client and event the caller has filled in, for these vcpus of
+ * the machine. Only for the holder of the prompt (core/operator/prompt_server.h); any hart. */
 void observe_post(enum observe_what what, uint64_t vcpus);
+
+/* Returns the vcpus of the machine with observers whose VM is in the mask. Any hart. */
+uint64_t observe_vcpus(uint32_t of_vms);
 
 /* Whether the vcpu has observers. Any hart may call it; the result may be outdated when it
  * returns. */

@@ -3,7 +3,7 @@
 #include "arch/riscv/hart/csr.h"
 #include "core/hart/external_poll.h"
 #include "core/hart/platform.h"
-#include "core/vcpu/vcpu.h"
+#include "core/vcpu/vm.h"
 #include "core/watch/account.h"
 #include "core/watch/observe.h"
 #include "core/watch/stays.h"
@@ -35,9 +35,22 @@ void observe_post(enum observe_what what, uint64_t vcpus)
 		vcpu_request(this_pcpu()->vcpus[i], REQ_OBSERVE);
 }
 
+uint64_t observe_vcpus(uint32_t of_vms)
+{
+	const struct pcpu *pcpu = this_pcpu();
+	uint64_t found = 0;
+
+	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
+		if (of_vms >> pcpu->vcpus[i]->vm->index & 1 && vcpu_is_observed(pcpu->vcpus[i]))
+			found |= BIT(i);
+	}
+	return found;
+}
+
 static bool is_requested(const struct observer *o)
 {
-	return o->number && (!observe_request.number || o->number == observe_request.number);
+	return o->number && (!observe_request.number || o->number == observe_request.number) &&
+	       (!observe_request.client || o->number >> 24 == observe_request.client);
 }
 
 static void done(const struct vcpu *vcpu)

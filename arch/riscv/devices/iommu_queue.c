@@ -205,29 +205,15 @@ uint32_t iommu_wire(struct iommu *iommu, uint32_t n)
 /* Causes are more exact than types: QEMU (10.0) has one type for reads and writes. */
 static enum iommu_access access_of(uint32_t cause, uint32_t type)
 {
-	switch (cause) {
-	case 1:
-	case 12:
-	case 20:
-		return IOMMU_FETCH;
-	case 4:
-	case 5:
-	case 13:
-	case 21:
-		return IOMMU_READ;
-	case 6:
-	case 7:
-	case 15:
-	case 23:
-		return IOMMU_WRITE;
-	case 261:
-	case 262:
-	case 263:
-	case 264:
-		return IOMMU_MESSAGE;
-	default:
-		return type == 9 ? IOMMU_MESSAGE : IOMMU_ACCESS;
-	}
+	static const uint8_t known[24] = {
+	    [1] = IOMMU_FETCH, [12] = IOMMU_FETCH, [20] = IOMMU_FETCH, [4] = IOMMU_READ,
+	    [5] = IOMMU_READ,  [13] = IOMMU_READ,  [21] = IOMMU_READ,  [6] = IOMMU_WRITE,
+	    [7] = IOMMU_WRITE, [15] = IOMMU_WRITE, [23] = IOMMU_WRITE,
+	};
+
+	if (cause < sizeof(known) && known[cause])
+		return known[cause];
+	return type == 9 || (cause >= 261 && cause <= 264) ? IOMMU_MESSAGE : IOMMU_ACCESS;
 }
 
 bool iommu_has_fault(const struct iommu *iommu)

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/tree/vm_operator.h"
+
+#include <libfdt.h>
+
+#include "core/tree/vm_devices.h"
+#include "core/tree/vm_names.h"
+#include "core/tree/vm_shared.h"
+
+#define REQUESTS_HZ_DEFAULT 100U
+#define REQUESTS_HZ_MAX     10000U
+#define IDENTITIES          63U /* of each interrupt file */
+
+static const char *const names[VM_OPERATOR_PROPS] = {VM_OPERATOR_PROP_NAMES};
+
+/* Without `operator` the others would have no effect. */
+static bool refuse_others(const struct vm_node *n, const struct vm_prop *props)
+{
+	for (uint32_t i = OPERATOR_ACCESS + 1; i < VM_OPERATOR_PROPS; i++) {
+		if (props[i].data)
+			return vm_refuse(n, VM_REFUSED_MISSING_PROPERTY, names[i],
+			                 "is that of an operator, and there is no property "
+			                 "operator");
+	}
+	return true;
+}
+
+static bool parse_rate(const struct vm_node *n, const struct vm_prop *prop)
+{
+	uint32_t hz = REQUESTS_HZ_DEFAULT;
+
+	if (!vm_read_u32(n, prop, &hz))
+		return false;
+	n->vm->operator.requests_hz = hz;
+	return (hz && hz <= REQUESTS_HZ_MAX) ||
+	       vm_refuse(n, VM_REFUSED_VALUE, prop->name, "%u is not 1 to %u requests a second", hz,
+	                 REQUESTS_HZ_MAX);
+}
+
+static bool parse_interrupt(const struct vm_node *n, const struct vm_prop *props)
+{
+	const struct vm_prop *source = &props[OPERATOR_INTERRUPT], *id = &props[OPERATOR_IDENTITY];
+	struct vm_operator *o = &n->vm->operator;
+
+	if (!vm_require(n, source) || !vm_read_u32(n, source, &o->source))
+		return false;
+	if (!o->source || o->source > GUEST_PLIC_SOURCES)
+		return vm_refuse(
+		    n, VM_REFUSED_VALUE, source->name,
+		    "%u is no source of the VM's interrupt controller, which are 1 to %u",
+		    o->source, GUEST_PLIC_SOURCES);
+	if (!id->data)
+		return true;
+	if (!vm_read_u32(n, id, &o->identity))
+		return false;
+	if (!n->vm->aia)
+		return vm_refuse(n, VM_REFUSED_INTERRUPT, id->name,
+		                 "is one of an interrupt file, which the VM has with interrupts = "
+		                 "\"aia\"");
+	return (o->identity && o->identity <= IDENTITIES) ||
+	       vm_refuse(n, VM_REFUSED_VALUE, id->name,
+	                 "%u is no identity that each interrupt file has: these are 1 to %u",
+	                 o->identity, IDENTITIES);
+}
+
+bool vm_parse_operator(const struct vm_node *n, const struct vm_prop *props)
+{
+	static const char *const words[] = {"watch", "control"};
+	uint32_t which = 0;
+
+	if (!props[OPERATOR_ACCESS].data)
+		return refuse_others(n, props);
+	if (!vm_read_word(n, &props[OPERATOR_ACCESS], words, 2, &which) ||
+	    !parse_rate(n, &props[OPERATOR_REQUESTS_HZ]) || !parse_interrupt(n, props))
+		return false;
+	n->vm->operator.access = which ? VM_OPERATOR_CONTROL : VM_OPERATOR_WATCH;
+	return true;
+}
+
+/* Its interrupt is that of nothing else. */
+static bool check_interrupt(const struct vm_node *n)
+{
+	const struct vm_config *vm = n->vm;
+	const struct vm_operator *o = &vm->operator;
+	const struct vm_device *device = vm_device_of_irq(vm, o->source);
+	const char *property = names[OPERATOR_INTERRUPT];
+
+	if (o->source == GUEST_UART_IRQ && vm->console)
+		return vm_refuse(n, VM_REFUSED_INTERRUPT, property,
+		                 "source %u is that of the VM's UART", o->source);
+	if (device)
+		return vm_refuse(n, VM_REFUSED_INTERRUPT, property,
+		                 "source %u is that of the VM's device %s", o->source,
+		                 device->name);
+	for (uint32_t i = 0; i < vm->n_shared; i++) {
+		if (vm->shared[i].bell == o->source)
+			return vm_refuse(n, VM_REFUSED_INTERRUPT, property,
+			                 "source %u is that of a bell of the VM", o->source);
+		if (o->identity && vm->shared[i].identity == o->identity)
+			return vm_refuse(n, VM_REFUSED_INTERRUPT, names[OPERATOR_IDENTITY],
+			                 "%u is that of a bell of the VM", o->identity);
+	}
+	return true;
+}
+
+/* Without a list a VM may ask about itself alone. */
+static bool parse_vms(const struct vm_node *n)
+{
+	struct vm_prop prop = {.name = names[OPERATOR_VMS]};
+	uint32_t *vms = &n->vm->operator.vms;
+	int size = 0;
+
+	prop.data = fdt_getprop(n->blob, n->at, prop.name, &size);
+	prop.size = (uint32_t)size;
+	*vms = prop.data ? 0 : UINT32_C(1) << (n->vm - n->tree->vms);
+	return vm_read_names(n, &prop, vms);
+}
+
+bool vm_check_operator(const struct vm_node *n)
+{
+	const struct vm_operator *o = &n->vm->operator;
+
+	return o->access == VM_OPERATOR_NONE || (parse_vms(n) && check_interrupt(n) &&
+	                                         vm_check_operator_bus(n, names[OPERATOR_ACCESS]));
+}

@@ -4,6 +4,7 @@
 #include "arch/riscv/hart/quirks.h"
 #include "arch/riscv/hart/sbi.h"
 #include "arch/riscv/hart/trap.h"
+#include "core/lib/text.h"
 
 struct quirks quirks;
 
@@ -101,22 +102,12 @@ void quirks_text(char *buf, size_t size)
 	    {&quirks.fetch_faults_stop_time, "fetch-faults-stop-time"},
 	    {&quirks.lcofi_delegates, "lcofi-delegates-load-faults"},
 	};
-	size_t used = 0;
+	struct text text = text_begin(buf, size);
 
-	for (size_t i = 0; i <= ARRAY_SIZE(names); i++) {
-		const char *name = "none";
-
-		if (i < ARRAY_SIZE(names)) {
-			if (!*names[i].found)
-				continue;
-			name = names[i].name;
-		} else if (used) {
-			break;
-		}
-		if (used && used + 1 < size)
-			buf[used++] = ' ';
-		while (*name && used + 1 < size)
-			buf[used++] = *name++;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (*names[i].found)
+			text_add(&text, text.length ? " %s" : "%s", names[i].name);
 	}
-	buf[used] = 0;
+	if (!text.length)
+		text_add(&text, "none");
 }

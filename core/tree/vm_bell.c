@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/tree/vm_shared.h"
 
-#include <libfdt.h>
-
 #include "core/host/host_bridge.h"
 #include "core/tree/vm_devices.h"
 #include "core/tree/vm_memory.h"

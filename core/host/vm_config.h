@@ -298,6 +298,7 @@ struct vm_tree {
 	uint32_t turn_us;     /* length of a turn of a vcpu with a share of 1 */
 	uint32_t n_irqs;      /* interrupt sources of the host that VMs have */
 	uint32_t n_functions; /* PCI functions of all VMs */
+	uint32_t n_images;
 	uint32_t n_shared;
 	struct vm_shared shared[VM_MAX_SHARED];
 	uint32_t n_schedules; /* a hart without one has turns */

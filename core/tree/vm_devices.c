@@ -295,14 +295,7 @@ static bool parse_all(const struct vm_node *devices)
 	struct vm_node n = vm_node_at(devices, -1);
 	uint32_t i = 0, bytes = 0;
 
-	if (!vm_read_props(devices, NULL, 0, NULL))
-		return false;
-	fdt_for_each_subnode(n.at, n.blob, devices->at)
-	{
-		if (!parse_device(&n))
-			return false;
-	}
-	if (!number_kept(devices))
+	if (!vm_parse_children(devices, parse_device) || !number_kept(devices))
 		return false;
 	fdt_for_each_subnode(n.at, n.blob, devices->at)
 	{

@@ -4,7 +4,6 @@
 #include "arch/riscv/hart/quirks.h"
 #include "arch/riscv/hart/sbi.h"
 #include "arch/riscv/hart/trap.h"
-#include "core/lib/text.h"
 
 struct quirks quirks;
 
@@ -101,13 +100,19 @@ void quirks_text(char *buf, size_t size)
 	    {&quirks.no_lcofi, "no-lcofi"},
 	    {&quirks.fetch_faults_stop_time, "fetch-faults-stop-time"},
 	    {&quirks.lcofi_delegates, "lcofi-delegates-load-faults"},
+	    {NULL, "none"}, /* if none of them was found */
 	};
-	struct text text = text_begin(buf, size);
+	size_t used = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (*names[i].found)
-			text_add(&text, text.length ? " %s" : "%s", names[i].name);
+		const char *name = names[i].name;
+
+		if (names[i].found ? !*names[i].found : used > 0)
+			continue;
+		if (used && used + 1 < size)
+			buf[used++] = ' ';
+		while (*name && used + 1 < size)
+			buf[used++] = *name++;
 	}
-	if (!text.length)
-		text_add(&text, "none");
+	buf[used] = 0;
 }

@@ -453,8 +453,12 @@ struct vm_refusal {
 /* Returns the first device without a known reset, because of which the VM has one life, or NULL. */
 const struct vm_device *vm_device_without_reset(const struct vm_config *vm);
 
-/* Whether a source of the VM's own interrupt controller is that of its UART or of one of its
- * devices. */
+/* Returns the source of the VM's own interrupt controller for a source of the host that one of its
+ * devices has already, or 0. */
+uint32_t vm_known_irq(const struct vm_config *vm, uint32_t source);
+
+/* Whether a source (1 or more) of the VM's own interrupt controller is that of its UART or of one
+ * of its devices or bells. */
 bool vm_has_irq(const struct vm_config *vm, uint32_t number);
 
 /* Returns the lowest range of whole pages of registers of the VM's devices that ends after `from`;

@@ -186,9 +186,7 @@ static bool parse_device(const struct vm_node *n)
 	return true;
 }
 
-/* Returns the VM's own source for a source of the host that one of its devices has already, or
- * 0. */
-static uint32_t known_irq(const struct vm_config *vm, uint32_t source)
+uint32_t vm_known_irq(const struct vm_config *vm, uint32_t source)
 {
 	for (const struct vm_device *d = vm->devices; d < vm->devices + vm->n_devices; d++) {
 		for (uint32_t i = 0; i < d->n_irqs; i++) {
@@ -212,6 +210,10 @@ const struct vm_device *vm_device_of_irq(const struct vm_config *vm, uint32_t nu
 
 bool vm_has_irq(const struct vm_config *vm, uint32_t number)
 {
+	for (uint32_t i = 0; i < vm->n_shared; i++) {
+		if (vm->shared[i].bell == number)
+			return true;
+	}
 	return number == GUEST_UART_IRQ || vm_device_of_irq(vm, number);
 }
 
@@ -233,7 +235,7 @@ static bool number_irqs(const struct vm_node *n, struct vm_device *device)
 	uint32_t next = 1;
 
 	for (uint32_t i = 0; i < device->n_irqs; i++) {
-		device->irqs[i].guest = known_irq(n->vm, device->irqs[i].source);
+		device->irqs[i].guest = vm_known_irq(n->vm, device->irqs[i].source);
 		if (device->irqs[i].guest)
 			continue;
 		if (device->host_numbers) {

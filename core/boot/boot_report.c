@@ -4,7 +4,6 @@
 #include "arch/riscv/hart/sbi.h"
 #include "core/boot/boot_report.h"
 #include "core/boot/debug.h"
-#include "core/boot/hart_table.h"
 #include "core/boot/ram.h"
 #include "core/hart/platform.h"
 #include "core/host/host_tree.h"

@@ -10,8 +10,6 @@
 #include "core/boot/boot_report.h"
 #include "core/boot/bootargs.h"
 #include "core/boot/debug.h"
-#include "core/boot/hart_init.h"
-#include "core/boot/hart_table.h"
 #include "core/boot/harts.h"
 #include "core/boot/host_dt.h"
 #include "core/boot/hs_memory.h"

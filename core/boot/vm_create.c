@@ -265,23 +265,20 @@ static void report_device(const struct vm *vm, const struct vm_device *device)
 }
 
 /* "vm alpha: has shared ring at 0x100000000, to read, bell 3 at 0x30100000" */
-static void report_one_shared(const struct vm *vm, const struct vm_shared *shared, uint32_t i)
-{
-	char bell[48] = "";
-	struct text text = text_begin(bell, sizeof(bell));
-
-	if (vm->config->shared[i].bell)
-		text_add(&text, ", bell %u at 0x%lx", vm->config->shared[i].bell,
-		         GUEST_BELL_BASE + i * GUEST_BELL_STEP);
-	log_line("vm %s: has shared %s at 0x%lx, to %s%s", vm->config->name, shared->name,
-	         vm->config->shared[i].at, vm->config->shared[i].writes ? "read and write" : "read",
-	         bell);
-}
-
 static void report_shared(const struct vm *vm, const struct vm_tree *tree)
 {
-	for (uint32_t i = 0; i < vm->config->n_shared; i++)
-		report_one_shared(vm, &tree->shared[vm->config->shared[i].number], i);
+	for (uint32_t i = 0; i < vm->config->n_shared; i++) {
+		const struct vm_shared *shared = &tree->shared[vm->config->shared[i].number];
+		char bell[48];
+		struct text text = text_begin(bell, sizeof(bell));
+
+		if (vm->config->shared[i].bell)
+			text_add(&text, ", bell %u at 0x%lx", vm->config->shared[i].bell,
+			         GUEST_BELL_BASE + i * GUEST_BELL_STEP);
+		log_line("vm %s: has shared %s at 0x%lx, to %s%s", vm->config->name, shared->name,
+		         vm->config->shared[i].at,
+		         vm->config->shared[i].writes ? "read and write" : "read", bell);
+	}
 }
 
 /* Maps each vcpu's own interrupt file, and no other file. */
@@ -471,23 +468,13 @@ static uint64_t size_of_vm(const struct vm *vm, uint64_t tables)
 	return sizeof(*vm) - sizeof(vm->crash) - sizeof(vm->last) + sizeof(*vm->config) + tables;
 }
 
-/* Returns how many VMs boot starts. */
-static uint32_t n_started(const struct vm_tree *tree)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < tree->n_vms; i++)
-		n += !tree->vms[i].deferred;
-	return n;
-}
-
 void vms_create(const struct vm_tree *tree)
 {
 	bool vmids = have_vmids(tree->n_vms);
 	uint64_t tables[VM_MAX_VMS] = {0}, largest = 0;
+	uint32_t started = 0;
 
 	n_vms = tree->n_vms;
-	vms_start_counting(n_started(tree));
 	/*
 	 * Create all vcpus first, because the policy of a VM may depend on which vcpus have a hart
 	 * to themselves.
@@ -497,6 +484,7 @@ void vms_create(const struct vm_tree *tree)
 		vms[i].index = i;
 		vms[i].config = &tree->vms[i];
 		vms[i].heart_at = ~0UL;
+		started += !tree->vms[i].deferred;
 		vms[i].pmu_table = (struct vpmu_table){
 		    .selectors = tree->has_selectors ? &tree->selectors : NULL,
 		    .allowed = tree->vms[i].pmu_raw_events,
@@ -506,6 +494,7 @@ void vms_create(const struct vm_tree *tree)
 			make_vcpu(&vms[i], k);
 		tables[i] = page_alloc_used() - tables[i];
 	}
+	vms_start_counting(started);
 	windows_make(tree, page_alloc_array);
 	clear_shared(tree);
 	bells_make(tree);

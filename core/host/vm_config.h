@@ -298,6 +298,7 @@ struct vm_tree {
 	uint32_t turn_us;     /* length of a turn of a vcpu with a share of 1 */
 	uint32_t n_irqs;      /* interrupt sources of the host that VMs have */
 	uint32_t n_functions; /* PCI functions of all VMs */
+	uint32_t n_images;
 	uint32_t n_shared;
 	struct vm_shared shared[VM_MAX_SHARED];
 	uint32_t n_schedules; /* a hart without one has turns */
@@ -452,8 +453,12 @@ struct vm_refusal {
 /* Returns the first device without a known reset, because of which the VM has one life, or NULL. */
 const struct vm_device *vm_device_without_reset(const struct vm_config *vm);
 
-/* Whether a source of the VM's own interrupt controller is that of its UART or of one of its
- * devices. */
+/* Returns the source of the VM's own interrupt controller for a source of the host that one of its
+ * devices has already, or 0. */
+uint32_t vm_known_irq(const struct vm_config *vm, uint32_t source);
+
+/* Whether a source (1 or more) of the VM's own interrupt controller is that of its UART or of one
+ * of its devices or bells. */
 bool vm_has_irq(const struct vm_config *vm, uint32_t number);
 
 /* Returns the lowest range of whole pages of registers of the VM's devices that ends after `from`;

@@ -15,7 +15,6 @@
 #define CORE_IO_VPCI_H
 
 #include "arch/riscv/devices/pci.h"
-#include "core/host/vm_config.h"
 #include "core/vcpu/vm_state.h"
 
 struct vm;

@@ -8,6 +8,7 @@
 #include "core/devices/vplic.h"
 #include "core/devices/vuart.h"
 #include "core/lib/printf.h"
+#include "core/life/seed.h"
 #include "core/tree/device_node.h"
 #include "core/tree/dt_writer.h"
 #include "core/tree/pci_node.h"

@@ -15,7 +15,6 @@
 #define PAGE          UINT64_C(4096)
 #define PATH_BYTES    72U
 #define REGISTERS_MAX UINT64_C(0x40000000) /* of a device, in bytes */
-#define GUEST_SPACE   (UINT64_C(1) << 41)  /* what the G-stage (Sv39x4) can map */
 
 /* Devices that no VM may have, and the reason. */
 static const struct {
@@ -171,11 +170,6 @@ static bool check_lives(const struct search *s)
 	                 "restart = \"never\" and restart-limit = <0>");
 }
 
-static bool overlap(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
-{
-	return a < b ? b - a < a_size : a - b < b_size;
-}
-
 static bool refuse_region(const struct search *s, uint64_t base, const char *reason)
 {
 	return vm_refuse(s->n, VM_REFUSED_REGISTERS, "host", "its registers at 0x%lx %s", base,
@@ -190,7 +184,7 @@ static bool add_region(struct search *s, uint64_t base, uint64_t size)
 	for (uint32_t i = 0; i < d->n_regions;) {
 		uint64_t from = d->regions[i].base, to = from + d->regions[i].size;
 
-		if (!overlap(base, size, from, to - from)) {
+		if (!vm_ranges_overlap(base, size, from, to - from)) {
 			i++;
 			continue;
 		}
@@ -216,7 +210,7 @@ static bool check_guest_space(const struct search *s, uint64_t base, uint64_t si
 
 	if (vm_covers_chip(vm, base, size, &chip))
 		return refuse_region(s, base, "lie where the VM has its interrupt controller");
-	if (vm->console && overlap(base, size, GUEST_UART_BASE, PAGE))
+	if (vm->console && vm_ranges_overlap(base, size, GUEST_UART_BASE, PAGE))
 		return refuse_region(s, base, "lie where the VM has its UART");
 	if (vm_piece_at(vm, base, size).size)
 		return refuse_region(s, base, "lie where the VM has its memory");
@@ -254,13 +248,13 @@ static bool find_regions(struct search *s, const struct host_place *place)
 			                 VM_DEVICE_MAX_REGS);
 		if (!size)
 			return refuse_region(s, base, "have no size");
-		if (size > GUEST_SPACE) /* otherwise the number of pages could wrap */
+		if (size > GUEST_ADDRESS_END) /* otherwise the number of pages could wrap */
 			return refuse_region(s, base, "are more than 1 GiB");
 		if (!i)
 			find_reset(s, base, size);
 		pages = ((base % PAGE + (size - 1) % PAGE) / PAGE + (size - 1) / PAGE + 1) * PAGE;
 		base -= base % PAGE;
-		if (base >= GUEST_SPACE || pages > GUEST_SPACE - base)
+		if (base >= GUEST_ADDRESS_END || pages > GUEST_ADDRESS_END - base)
 			return refuse_region(s, base, "lie above all that a VM can address");
 		if (pages > REGISTERS_MAX)
 			return refuse_region(s, base, "are more than 1 GiB");
@@ -373,8 +367,8 @@ static bool shares_page(const struct vm_device *device, const struct host_place 
 		uint64_t from = base - base % PAGE;
 
 		for (uint32_t k = 0; k < device->n_regions && size && found == HOST_REG_OK; k++) {
-			if (!overlap(from, base - from + size, device->regions[k].base,
-			             device->regions[k].size))
+			if (!vm_ranges_overlap(from, base - from + size, device->regions[k].base,
+			                       device->regions[k].size))
 				continue;
 			*page = from > device->regions[k].base ? from : device->regions[k].base;
 			return true;
@@ -413,8 +407,8 @@ static bool check_apart(const struct vm_node *n, const struct host_place *place,
 static bool is_claimed(const struct vm_device *device, const struct host_claim *claim)
 {
 	for (uint32_t i = 0; claim->to && i < device->n_regions; i++) {
-		if (overlap(claim->from, claim->to - claim->from, device->regions[i].base,
-		            device->regions[i].size))
+		if (vm_ranges_overlap(claim->from, claim->to - claim->from, device->regions[i].base,
+		                      device->regions[i].size))
 			return true;
 	}
 	for (uint32_t i = 0; !claim->to && i < device->n_irqs; i++) {

@@ -26,17 +26,6 @@
 #include "core/tree/vm_shared.h"
 #include "core/tree/vm_turns.h"
 
-struct image_ref {
-	uint32_t phandle; /* 0: no VM refers to it */
-	struct vm_image image;
-};
-
-/* The children of /images. */
-struct images {
-	uint32_t n;
-	struct image_ref list[VM_MAX_IMAGES];
-};
-
 enum { IMAGE_DATA, IMAGE_PHANDLE, IMAGE_PROPS };
 static const char *const image_props[IMAGE_PROPS] = {"data", "phandle"};
 
@@ -64,63 +53,50 @@ static const char *const vm_props[VM_PROPS] = {
     VM_LIFE_PROP_NAMES,   VM_TURN_PROP_NAMES, VM_PMU_PROP_NAMES, VM_OPERATOR_PROP_NAMES,
 };
 
-/* Returns the image with this phandle, or NULL. */
-static struct image_ref *image_of(struct images *images, uint32_t phandle)
+/* Returns the node of the first image with this phandle; negative: there is none. */
+static int image_of(const struct vm_node *n, uint32_t phandle)
 {
-	for (uint32_t i = 0; phandle && i < images->n; i++)
-		if (images->list[i].phandle == phandle)
-			return &images->list[i];
-	return NULL;
+	int node;
+
+	fdt_for_each_subnode(node, n->blob, fdt_subnode_offset(n->blob, 0, "images"))
+	{
+		if (phandle && fdt_get_phandle(n->blob, node) == phandle)
+			break;
+	}
+	return node;
 }
 
-static bool parse_image(const struct vm_node *n, struct images *images)
+static bool parse_image(const struct vm_node *n)
 {
 	struct vm_prop props[IMAGE_PROPS];
 	const struct vm_prop *data = &props[IMAGE_DATA];
-	struct image_ref *ref = &images->list[images->n];
+	uint32_t phandle = 0;
 
-	if (!vm_has_room(n, "image", images->n, VM_MAX_IMAGES) ||
+	if (!vm_has_room(n, "image", n->tree->n_images, VM_MAX_IMAGES) ||
 	    !vm_read_props(n, image_props, IMAGE_PROPS, props) || !vm_refuse_children(n) ||
 	    !vm_require(n, data))
 		return false;
 	if (!data->size)
 		return vm_refuse(n, VM_REFUSED_EMPTY_IMAGE, "data", "is empty");
-	*ref = (struct image_ref){0, {data->data, data->size}};
-	if (!vm_read_u32(n, &props[IMAGE_PHANDLE], &ref->phandle))
+	if (!vm_read_u32(n, &props[IMAGE_PHANDLE], &phandle))
 		return false;
-	if (image_of(images, ref->phandle))
-		return vm_refuse(n, VM_REFUSED_DUPLICATE, "phandle",
-		                 "belongs to another image too");
-	images->n++;
-	return true;
+	n->tree->n_images++;
+	return !phandle || image_of(n, phandle) == n->at ||
+	       vm_refuse(n, VM_REFUSED_DUPLICATE, "phandle", "belongs to another image too");
 }
 
-static bool parse_images(const struct vm_node *n, struct images *images)
+static bool find_image(const struct vm_node *n, const struct vm_prop *prop, struct vm_image *image)
 {
-	struct vm_node child = vm_node_at(n, -1);
-
-	if (!vm_read_props(n, NULL, 0, NULL))
-		return false;
-	fdt_for_each_subnode(child.at, n->blob, n->at)
-	{
-		if (!parse_image(&child, images))
-			return false;
-	}
-	return true;
-}
-
-static bool find_image(const struct vm_node *n, struct images *images, const struct vm_prop *prop,
-                       struct vm_image *image)
-{
-	const struct image_ref *ref;
 	uint32_t phandle = 0;
+	int node, size = 0;
 
 	if (!vm_read_u32(n, prop, &phandle))
 		return false;
-	ref = image_of(images, phandle);
-	if (ref)
-		*image = ref->image;
-	return ref || !prop->data ||
+	node = image_of(n, phandle);
+	if (node >= 0)
+		image->data = fdt_getprop(n->blob, node, "data", &size);
+	image->size = (uint64_t)size;
+	return node >= 0 || !prop->data ||
 	       vm_refuse(n, VM_REFUSED_PHANDLE, prop->name, "does not refer to a child of /images");
 }
 
@@ -200,14 +176,12 @@ static bool parse_vcpus(const struct vm_node *n)
 	return n->vm->n_vcpus || vm_refuse(n, VM_REFUSED_NO_VCPU, "", "has no vcpu");
 }
 
-static bool parse_images_of_vm(const struct vm_node *n, const struct vm_prop *props,
-                               struct images *images)
+static bool parse_images_of_vm(const struct vm_node *n, const struct vm_prop *props)
 {
 	struct vm_config *vm = n->vm;
 
-	return vm_require(n, &props[VM_KERNEL]) &&
-	       find_image(n, images, &props[VM_KERNEL], &vm->kernel) &&
-	       find_image(n, images, &props[VM_INITRD], &vm->initrd) &&
+	return vm_require(n, &props[VM_KERNEL]) && find_image(n, &props[VM_KERNEL], &vm->kernel) &&
+	       find_image(n, &props[VM_INITRD], &vm->initrd) &&
 	       vm_read_u64(n, &props[VM_LOAD_OFFSET], &vm->kernel_offset) &&
 	       vm_layout(n, props[VM_LOAD_OFFSET].data != NULL);
 }
@@ -224,12 +198,11 @@ static bool parse_name(const struct vm_node *n)
 	return true;
 }
 
-static bool parse_vm(struct vm_node *n, struct images *images)
+static bool parse_vm(const struct vm_node *n)
 {
-	struct vm_config *vm = &n->tree->vms[n->tree->n_vms];
+	struct vm_config *vm = n->vm;
 	struct vm_prop props[VM_PROPS];
 
-	n->vm = vm;
 	if (!vm_has_room(n, "VM", n->tree->n_vms, VM_MAX_VMS))
 		return false;
 	vm->console = true;
@@ -241,27 +214,21 @@ static bool parse_vm(struct vm_node *n, struct images *images)
 	    !parse_vcpus(n) || !vm_parse_interrupts(n, &props[VM_INTERRUPTS]) ||
 	    !vm_parse_operator(n, &props[VM_OPERATOR]) || !vm_parse_pmu(n, &props[VM_PMU]) ||
 	    !vm_parse_budget(n, &props[VM_BUDGET]) || !vm_parse_memory(n, &props[VM_MEMORY]) ||
-	    !vm_parse_devices(n) || !parse_images_of_vm(n, props, images))
+	    !vm_parse_devices(n) || !parse_images_of_vm(n, props))
 		return false;
 	n->tree->n_vms++;
 	return true;
 }
 
-static bool parse_vms(const struct vm_node *n, struct images *images)
+static bool parse_vms(const struct vm_node *n)
 {
 	static const char *const names[] = {"turn-us", "inexact-counts"};
-	struct vm_node child = vm_node_at(n, -1);
 	struct vm_prop props[2];
 	bool inexact = false; /* for the harts' probes: vm_config_parse_early() */
 
 	if (!vm_read_props(n, names, 2, props) || !vm_parse_turn(n, &props[0]) ||
-	    !vm_read_on(n, &props[1], &inexact))
+	    !vm_read_on(n, &props[1], &inexact) || !vm_each(n, parse_vm))
 		return false;
-	fdt_for_each_subnode(child.at, n->blob, n->at)
-	{
-		if (!parse_vm(&child, images))
-			return false;
-	}
 	return n->tree->n_vms || vm_refuse(n, VM_REFUSED_NO_VM, "", "there is no VM to run");
 }
 
@@ -334,7 +301,6 @@ static bool find_nodes(const struct vm_node *n, struct vm_node *nodes)
 static bool parse_root(const struct vm_node *n)
 {
 	static const char *const root_props[] = {"compatible"};
-	struct images images = {0};
 	struct vm_node nodes[ROOT_NODES];
 	struct vm_prop prop;
 	int size = 0;
@@ -348,7 +314,7 @@ static bool parse_root(const struct vm_node *n)
 		return false;
 	n->tree->has_selectors = nodes[PMU].at >= 0;
 	return (nodes[PMU].at < 0 || pmu_node_parse(&nodes[PMU], &n->tree->selectors)) &&
-	       parse_images(&nodes[IMAGES], &images) && parse_vms(&nodes[VMS], &images) &&
+	       vm_parse_children(&nodes[IMAGES], parse_image) && parse_vms(&nodes[VMS]) &&
 	       check_vms(nodes);
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/tree/vm_aia.h"
 
-#include <libfdt.h>
-
 /* Returns how many vcpus of earlier VMs have a guest interrupt file on this hart. */
 static uint32_t taken(const struct vm_tree *tree, uint32_t hart)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/tree/vm_shared.h"
 
-#include <libfdt.h>
-
 #include "core/host/host_bridge.h"
 #include "core/tree/vm_devices.h"
 #include "core/tree/vm_memory.h"
@@ -25,62 +23,68 @@ static bool check_memory(const struct vm_node *n, uint64_t at, uint64_t size)
 	                                       at);
 }
 
-static bool check_source(const struct vm_node *n, uint32_t source)
+bool vm_check_source(const struct vm_node *n, const char *property, uint32_t source)
 {
-	const struct vm_device *device = vm_device_of_irq(n->vm, source);
-
-	if (!source || source > GUEST_PLIC_SOURCES)
-		return vm_refuse(
-		    n, VM_REFUSED_VALUE, "bell",
-		    "%u is no source of the VM's interrupt controller, which are 1 to %u", source,
-		    GUEST_PLIC_SOURCES);
-	if (source == GUEST_UART_IRQ && n->vm->console)
-		return vm_refuse(n, VM_REFUSED_INTERRUPT, "bell",
-		                 "source %u is that of the VM's UART", source);
-	if (device)
-		return vm_refuse(n, VM_REFUSED_INTERRUPT, "bell",
-		                 "source %u is that of the VM's device %s", source, device->name);
-	for (uint32_t i = 0; i < n->vm->n_shared; i++) {
-		if (n->vm->shared[i].bell == source)
-			return vm_refuse(n, VM_REFUSED_INTERRUPT, "bell",
-			                 "source %u is that of another bell of the VM", source);
-	}
-	return true;
+	return (source && source <= GUEST_PLIC_SOURCES) ||
+	       vm_refuse(n, VM_REFUSED_VALUE, property,
+	                 "%u is no source of the VM's interrupt controller, which are 1 to %u",
+	                 source, GUEST_PLIC_SOURCES);
 }
 
-static bool check_identity(const struct vm_node *n, bool has_bell, uint32_t identity)
+bool vm_check_identity(const struct vm_node *n, const char *property, uint32_t identity)
 {
-	if (!has_bell)
-		return vm_refuse(n, VM_REFUSED_MISSING_PROPERTY, "bell-identity",
-		                 "is that of a bell, and there is no property bell");
 	if (!n->vm->aia)
-		return vm_refuse(n, VM_REFUSED_INTERRUPT, "bell-identity",
+		return vm_refuse(n, VM_REFUSED_INTERRUPT, property,
 		                 "is one of an interrupt file, which the VM has with interrupts = "
 		                 "\"aia\"");
-	if (!identity || identity > IDENTITIES)
-		return vm_refuse(
-		    n, VM_REFUSED_VALUE, "bell-identity",
-		    "%u is no identity that each interrupt file has: these are 1 to %u", identity,
-		    IDENTITIES);
-	for (uint32_t i = 0; i < n->vm->n_shared; i++) {
-		if (n->vm->shared[i].identity == identity)
-			return vm_refuse(n, VM_REFUSED_INTERRUPT, "bell-identity",
-			                 "%u is that of another bell of the VM", identity);
+	return (identity && identity <= IDENTITIES) ||
+	       vm_refuse(n, VM_REFUSED_VALUE, property,
+	                 "%u is no identity that each interrupt file has: these are 1 to %u",
+	                 identity, IDENTITIES);
+}
+
+bool vm_check_unused(const struct vm_node *n, const char *const properties[2], const char *bell,
+                     uint32_t source, uint32_t identity)
+{
+	const struct vm_config *vm = n->vm;
+	const struct vm_device *device = source ? vm_device_of_irq(vm, source) : NULL;
+
+	if (source == GUEST_UART_IRQ && vm->console)
+		return vm_refuse(n, VM_REFUSED_INTERRUPT, properties[0],
+		                 "source %u is that of the VM's UART", source);
+	if (device)
+		return vm_refuse(n, VM_REFUSED_INTERRUPT, properties[0],
+		                 "source %u is that of the VM's device %s", source, device->name);
+	for (uint32_t i = 0; i < vm->n_shared; i++) {
+		if (source && vm->shared[i].bell == source)
+			return vm_refuse(n, VM_REFUSED_INTERRUPT, properties[0],
+			                 "source %u is that of %s of the VM", source, bell);
+		if (identity && vm->shared[i].identity == identity)
+			return vm_refuse(n, VM_REFUSED_INTERRUPT, properties[1],
+			                 "%u is that of %s of the VM", identity, bell);
 	}
 	return true;
 }
 
 bool vm_parse_bell(const struct vm_node *n, const struct vm_prop *props)
 {
+	static const char *const names[] = {VM_BELL_PROP_NAMES};
 	uint32_t last = n->vm->n_shared - 1, number = n->vm->shared[last].number;
 	uint32_t source = 0, identity = 0;
 	const struct vm_prop *bell = &props[VM_BELL_SOURCE], *id = &props[VM_BELL_IDENTITY];
 
-	if (bell->data && (!vm_read_u32(n, bell, &source) || !check_source(n, source) ||
-	                   !check_memory(n, n->vm->shared[last].at, n->tree->shared[number].size)))
+	if (bell->data &&
+	    (!vm_read_u32(n, bell, &source) || !vm_check_source(n, names[0], source) ||
+	     !vm_check_unused(n, names, "another bell", source, 0) ||
+	     !check_memory(n, n->vm->shared[last].at, n->tree->shared[number].size)))
 		return false;
-	if (id->data &&
-	    (!vm_read_u32(n, id, &identity) || !check_identity(n, bell->data, identity)))
+	if (!vm_read_u32(n, id, &identity))
+		return false;
+	if (id->data && !bell->data)
+		return vm_refuse(n, VM_REFUSED_MISSING_PROPERTY, names[1],
+		                 "is that of a bell, and there is no property bell");
+	if (id->data && (!vm_check_identity(n, names[1], identity) ||
+	                 !vm_check_unused(n, names, "another bell", 0, identity)))
 		return false;
 	n->vm->shared[last].bell = source;
 	n->vm->shared[last].identity = identity;

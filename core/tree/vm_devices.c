@@ -186,9 +186,7 @@ static bool parse_device(const struct vm_node *n)
 	return true;
 }
 
-/* Returns the VM's own source for a source of the host that one of its devices has already, or
- * 0. */
-static uint32_t known_irq(const struct vm_config *vm, uint32_t source)
+uint32_t vm_known_irq(const struct vm_config *vm, uint32_t source)
 {
 	for (const struct vm_device *d = vm->devices; d < vm->devices + vm->n_devices; d++) {
 		for (uint32_t i = 0; i < d->n_irqs; i++) {
@@ -212,6 +210,10 @@ const struct vm_device *vm_device_of_irq(const struct vm_config *vm, uint32_t nu
 
 bool vm_has_irq(const struct vm_config *vm, uint32_t number)
 {
+	for (uint32_t i = 0; i < vm->n_shared; i++) {
+		if (vm->shared[i].bell == number)
+			return true;
+	}
 	return number == GUEST_UART_IRQ || vm_device_of_irq(vm, number);
 }
 
@@ -233,7 +235,7 @@ static bool number_irqs(const struct vm_node *n, struct vm_device *device)
 	uint32_t next = 1;
 
 	for (uint32_t i = 0; i < device->n_irqs; i++) {
-		device->irqs[i].guest = known_irq(n->vm, device->irqs[i].source);
+		device->irqs[i].guest = vm_known_irq(n->vm, device->irqs[i].source);
 		if (device->irqs[i].guest)
 			continue;
 		if (device->host_numbers) {
@@ -295,14 +297,7 @@ static bool parse_all(const struct vm_node *devices)
 	struct vm_node n = vm_node_at(devices, -1);
 	uint32_t i = 0, bytes = 0;
 
-	if (!vm_read_props(devices, NULL, 0, NULL))
-		return false;
-	fdt_for_each_subnode(n.at, n.blob, devices->at)
-	{
-		if (!parse_device(&n))
-			return false;
-	}
-	if (!number_kept(devices))
+	if (!vm_parse_children(devices, parse_device) || !number_kept(devices))
 		return false;
 	fdt_for_each_subnode(n.at, n.blob, devices->at)
 	{

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/tree/vm_functions.h"
 
-#include <libfdt.h>
-#include <string.h>
-
 #include "core/host/host_bridge.h"
 #include "core/host/pci_acts.h"
 #include "core/tree/vm_memory.h"

@@ -11,7 +11,6 @@
  */
 #include "core/tree/vm_layout.h"
 
-#include <libfdt.h>
 #include <string.h>
 
 #define PAGE UINT64_C(4096)

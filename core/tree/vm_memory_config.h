@@ -3,7 +3,6 @@
 #ifndef CORE_TREE_VM_MEMORY_CONFIG_H
 #define CORE_TREE_VM_MEMORY_CONFIG_H
 
-#include "core/host/vm_config.h"
 #include "core/host/vm_props.h"
 
 /* Indices of these properties, and their names in the same order. */

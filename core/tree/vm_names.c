@@ -59,6 +59,20 @@ bool vm_read_names(const struct vm_node *n, const struct vm_prop *prop, uint32_t
 	return true;
 }
 
+bool vm_parse_children(const struct vm_node *n, bool (*parse)(const struct vm_node *child))
+{
+	struct vm_node child = vm_node_at(n, -1);
+
+	if (!vm_read_props(n, NULL, 0, NULL))
+		return false;
+	fdt_for_each_subnode(child.at, n->blob, n->at)
+	{
+		if (!parse(&child))
+			return false;
+	}
+	return true;
+}
+
 bool vm_each(const struct vm_node *vms, bool (*check)(const struct vm_node *n))
 {
 	struct vm_node n = vm_node_at(vms, -1);

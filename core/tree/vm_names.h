@@ -22,8 +22,12 @@ bool vm_find_named(const struct vm_node *n, const char *property, const char *na
  * twice. Does nothing if the property is not given. */
 bool vm_read_names(const struct vm_node *n, const struct vm_prop *prop, uint32_t *named);
 
-/* Calls check for the node of each VM, until it returns false. `vms` is their parent; all VMs are
- * parsed. Returns false if a call did. */
+/* Calls parse for each child of a node that has no properties, until it returns false. Returns
+ * false if a call did. */
+bool vm_parse_children(const struct vm_node *n, bool (*parse)(const struct vm_node *child));
+
+/* Calls check for the node of each VM, with its place in n->tree as n->vm, until it returns false.
+ * `vms` is their parent. Returns false if a call did. */
 bool vm_each(const struct vm_node *vms, bool (*check)(const struct vm_node *n));
 
 #endif

@@ -3,13 +3,11 @@
 
 #include <libfdt.h>
 
-#include "core/tree/vm_devices.h"
 #include "core/tree/vm_names.h"
 #include "core/tree/vm_shared.h"
 
 #define REQUESTS_HZ_DEFAULT 100U
 #define REQUESTS_HZ_MAX     10000U
-#define IDENTITIES          63U /* of each interrupt file */
 
 static const char *const names[VM_OPERATOR_PROPS] = {VM_OPERATOR_PROP_NAMES};
 
@@ -44,23 +42,9 @@ static bool parse_interrupt(const struct vm_node *n, const struct vm_prop *props
 
 	if (!vm_require(n, source) || !vm_read_u32(n, source, &o->source))
 		return false;
-	if (!o->source || o->source > GUEST_PLIC_SOURCES)
-		return vm_refuse(
-		    n, VM_REFUSED_VALUE, source->name,
-		    "%u is no source of the VM's interrupt controller, which are 1 to %u",
-		    o->source, GUEST_PLIC_SOURCES);
-	if (!id->data)
-		return true;
-	if (!vm_read_u32(n, id, &o->identity))
+	if (!vm_check_source(n, source->name, o->source) || !vm_read_u32(n, id, &o->identity))
 		return false;
-	if (!n->vm->aia)
-		return vm_refuse(n, VM_REFUSED_INTERRUPT, id->name,
-		                 "is one of an interrupt file, which the VM has with interrupts = "
-		                 "\"aia\"");
-	return (o->identity && o->identity <= IDENTITIES) ||
-	       vm_refuse(n, VM_REFUSED_VALUE, id->name,
-	                 "%u is no identity that each interrupt file has: these are 1 to %u",
-	                 o->identity, IDENTITIES);
+	return !id->data || vm_check_identity(n, id->name, o->identity);
 }
 
 bool vm_parse_operator(const struct vm_node *n, const struct vm_prop *props)
@@ -74,32 +58,6 @@ bool vm_parse_operator(const struct vm_node *n, const struct vm_prop *props)
 	    !parse_rate(n, &props[OPERATOR_REQUESTS_HZ]) || !parse_interrupt(n, props))
 		return false;
 	n->vm->operator.access = which ? VM_OPERATOR_CONTROL : VM_OPERATOR_WATCH;
-	return true;
-}
-
-/* Its interrupt is that of nothing else. */
-static bool check_interrupt(const struct vm_node *n)
-{
-	const struct vm_config *vm = n->vm;
-	const struct vm_operator *o = &vm->operator;
-	const struct vm_device *device = vm_device_of_irq(vm, o->source);
-	const char *property = names[OPERATOR_INTERRUPT];
-
-	if (o->source == GUEST_UART_IRQ && vm->console)
-		return vm_refuse(n, VM_REFUSED_INTERRUPT, property,
-		                 "source %u is that of the VM's UART", o->source);
-	if (device)
-		return vm_refuse(n, VM_REFUSED_INTERRUPT, property,
-		                 "source %u is that of the VM's device %s", o->source,
-		                 device->name);
-	for (uint32_t i = 0; i < vm->n_shared; i++) {
-		if (vm->shared[i].bell == o->source)
-			return vm_refuse(n, VM_REFUSED_INTERRUPT, property,
-			                 "source %u is that of a bell of the VM", o->source);
-		if (o->identity && vm->shared[i].identity == o->identity)
-			return vm_refuse(n, VM_REFUSED_INTERRUPT, names[OPERATOR_IDENTITY],
-			                 "%u is that of a bell of the VM", o->identity);
-	}
 	return true;
 }
 
@@ -120,6 +78,8 @@ bool vm_check_operator(const struct vm_node *n)
 {
 	const struct vm_operator *o = &n->vm->operator;
 
-	return o->access == VM_OPERATOR_NONE || (parse_vms(n) && check_interrupt(n) &&
-	                                         vm_check_operator_bus(n, names[OPERATOR_ACCESS]));
+	return o->access == VM_OPERATOR_NONE ||
+	       (parse_vms(n) &&
+	        vm_check_unused(n, &names[OPERATOR_INTERRUPT], "a bell", o->source, o->identity) &&
+	        vm_check_operator_bus(n, names[OPERATOR_ACCESS]));
 }

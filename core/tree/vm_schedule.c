@@ -137,14 +137,5 @@ static bool parse_schedule(const struct vm_node *n)
 
 bool vm_parse_schedules(const struct vm_node *n, const struct vm_node *vms)
 {
-	struct vm_node child = vm_node_at(n, -1);
-
-	if (!vm_read_props(n, NULL, 0, NULL))
-		return false;
-	fdt_for_each_subnode(child.at, n->blob, n->at)
-	{
-		if (!parse_schedule(&child))
-			return false;
-	}
-	return vm_each(vms, vm_check_scheduled);
+	return vm_parse_children(n, parse_schedule) && vm_each(vms, vm_check_scheduled);
 }

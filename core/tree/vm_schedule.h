@@ -3,7 +3,6 @@
 #ifndef CORE_TREE_VM_SCHEDULE_H
 #define CORE_TREE_VM_SCHEDULE_H
 
-#include "core/host/vm_config.h"
 #include "core/host/vm_props.h"
 
 /* Parses the node, after all VMs are parsed, and checks that each vcpu of these harts has time.

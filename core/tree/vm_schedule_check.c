@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/tree/vm_schedule.h"
 
-#include <libfdt.h>
-#include <string.h>
-
 uint32_t vm_vcpus_on(const struct vm_config *vm, uint32_t hart)
 {
 	uint32_t vcpus = 0;

@@ -173,7 +173,8 @@ static bool parse_one(const struct vm_node *n)
 	struct vm_node child = vm_node_at(n, -1);
 	bool written = false;
 
-	if (!parse_name(n) || !vm_read_props(n, shared_props, 1, &size) || !parse_size(n, &size))
+	if (!vm_has_room(n, "shared memory", n->tree->n_shared, VM_MAX_SHARED) || !parse_name(n) ||
+	    !vm_read_props(n, shared_props, 1, &size) || !parse_size(n, &size))
 		return false;
 	fdt_for_each_subnode(child.at, n->blob, n->at)
 	{
@@ -189,15 +190,5 @@ static bool parse_one(const struct vm_node *n)
 
 bool vm_parse_shared(const struct vm_node *n)
 {
-	struct vm_node child = vm_node_at(n, -1);
-
-	if (!vm_read_props(n, NULL, 0, NULL))
-		return false;
-	fdt_for_each_subnode(child.at, n->blob, n->at)
-	{
-		if (!vm_has_room(&child, "shared memory", n->tree->n_shared, VM_MAX_SHARED) ||
-		    !parse_one(&child))
-			return false;
-	}
-	return true;
+	return vm_parse_children(n, parse_one);
 }

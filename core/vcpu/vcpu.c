@@ -5,7 +5,6 @@
 #include "core/hart/check.h"
 #include "core/vcpu/guest_file.h"
 #include "core/vcpu/hart_flags.h"
-#include "core/vcpu/hpm_failures.h"
 #include "core/vcpu/vcpu.h"
 #include "core/vcpu/vcpu_registers.h"
 #include "core/vcpu/vm.h"

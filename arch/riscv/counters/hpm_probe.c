@@ -184,13 +184,9 @@ static bool probe_ssccfg(uint32_t hctr)
 	struct trap_guard guard;
 
 	trap_guard_begin(&guard);
-	__asm__ volatile(".option push\n.option norvc\n"
-	                 "csrw %0, %2\n"
-	                 "csrr zero, %1\n"
-	                 "csrr zero, %3\n"
-	                 ".option pop" ::"i"(CSR_SISELECT),
-	                 "i"(CSR_SIREG2), "r"(SISELECT_COUNTER0 + hctr), "i"(CSR_SCOUNTINHIBIT)
-	                 : "memory");
+	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
+	(void)csr_read_guarded(CSR_SIREG2);
+	(void)csr_read_guarded(CSR_SCOUNTINHIBIT);
 	return trap_guard_end(&guard) == ~0UL;
 }
 
@@ -199,21 +195,14 @@ static bool probe_ssccfg(uint32_t hctr)
 static bool probe_delegated_writes(uint32_t hctr)
 {
 	struct trap_guard guard;
-	uint64_t value = 0;
+	uint64_t value;
 
 	trap_guard_begin(&guard);
-	__asm__ volatile(".option push\n.option norvc\n"
-	                 "csrw %1, %4\n"
-	                 "csrs %2, %5\n"
-	                 "csrw %3, %6\n"
-	                 "csrw %7, %8\n"
-	                 "csrr %0, %7\n"
-	                 ".option pop"
-	                 : "+r"(value)
-	                 : "i"(CSR_SISELECT), "i"(CSR_SCOUNTINHIBIT), "i"(CSR_SIREG2),
-	                   "r"(SISELECT_COUNTER0 + hctr), "r"(BIT(hctr)),
-	                   "r"(MHPMEVENT_OF | MHPMEVENT_MINH), "i"(CSR_SIREG), "r"(HPM_NEAR)
-	                 : "memory");
+	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
+	csr_set(CSR_SCOUNTINHIBIT, BIT(hctr));
+	csr_write(CSR_SIREG2, MHPMEVENT_OF | MHPMEVENT_MINH);
+	csr_write(CSR_SIREG, HPM_NEAR);
+	value = csr_read_guarded(CSR_SIREG);
 	return trap_guard_end(&guard) == ~0UL && value == HPM_NEAR;
 }
 

@@ -4,7 +4,6 @@
 #include "arch/riscv/counters/hpm_sbi.h"
 #include "arch/riscv/counters/ssccfg.h"
 #include "arch/riscv/hart/csr.h"
-#include "arch/riscv/hart/sbi.h"
 #include "vpmu/bits.h"
 
 /* Only the first contradiction is reported. The others often follow from it. */

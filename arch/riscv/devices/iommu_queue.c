@@ -216,11 +216,6 @@ static enum iommu_access access_of(uint32_t cause, uint32_t type)
 	return type == 9 || (cause >= 261 && cause <= 264) ? IOMMU_MESSAGE : IOMMU_ACCESS;
 }
 
-bool iommu_has_fault(const struct iommu *iommu)
-{
-	return io_read32(iommu->base + IOMMU_FQT) % RECORDS != iommu->head;
-}
-
 uint32_t iommu_waiting_faults(const struct iommu *iommu)
 {
 	return (io_read32(iommu->base + IOMMU_FQT) - iommu->head) % RECORDS;
@@ -228,7 +223,7 @@ uint32_t iommu_waiting_faults(const struct iommu *iommu)
 
 bool iommu_first_fault(const struct iommu *iommu, uint32_t *device)
 {
-	if (!iommu_has_fault(iommu))
+	if (!iommu_waiting_faults(iommu))
 		return false;
 	fence_input_then_memory();
 	*device = RECORD_DEVICE(iommu->faults[RECORD_WORDS * iommu->head]);
@@ -239,7 +234,7 @@ bool iommu_next_fault(struct iommu *iommu, struct iommu_fault *fault)
 {
 	const volatile uint64_t *record = &iommu->faults[RECORD_WORDS * iommu->head];
 
-	if (!iommu_has_fault(iommu))
+	if (!iommu_waiting_faults(iommu))
 		return false;
 	fence_input_then_memory();
 	uint64_t first = record[0];

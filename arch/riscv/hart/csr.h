@@ -154,6 +154,7 @@
 /*
  * Executes one CSR instruction that may trap in HS-mode, under a trap_guard
  * (arch/riscv/hart/trap.h). It must be four bytes long, because the trap handler skips four bytes.
+ * Returns 0 if it traps. csr_write(), csr_set() and csr_clear() may also be used under a guard.
  */
 #define csr_read_guarded(csr)                                                                      \
 	({                                                                                         \

@@ -4,7 +4,6 @@
 #define ARCH_RISCV_HART_GSTAGE_H
 
 #include "arch/riscv/hart/pte.h"
-#include "core/lib/types.h"
 
 #define GSTAGE_ROOT_SIZE KIB(16) /* also its alignment */
 

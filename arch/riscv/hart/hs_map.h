@@ -8,7 +8,6 @@
 #define ARCH_RISCV_HART_HS_MAP_H
 
 #include "arch/riscv/hart/pte.h"
-#include "core/lib/types.h"
 
 enum hs_access {
 	HS_READ = PTE_R,

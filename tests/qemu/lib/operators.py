@@ -19,8 +19,11 @@ PROPERTIES = """
 			operator = "{access}"; operator-vms = {vms}; operator-interrupt = <5>;
 			operator-requests-hz = <10000>; initrd = <&script>;
 """
-SCRIPT = """
-/ {{ images {{ script: script {{ data = "{text}"; }}; }}; }};
+IMAGES = """
+/ {{ images {{
+	operator: operator {{ data = /incbin/("{bare}"); }};
+	script: script {{ data = "{text}"; }};
+}}; }};
 """
 
 
@@ -35,33 +38,37 @@ def at_once(*commands):
     return [("+0", command) for command in commands]
 
 
-def tree(guests, asked, access="control", times=1, hart=0, **arguments):
-    """The text of a tree of bare guests with "ops" behind them, which may ask about all of them.
-    asked: as for script(); times: how often all of it; other arguments as for
-    bare_guests.tree()."""
-    text = bare_guests.tree(guests, **arguments)
+def beside(text, vms, asked, access="control", times=1, hart=0):
+    """A tree with "ops" behind its VMs; it may ask about those in `vms`. asked: as for script();
+    times: how often all of it."""
     end = text.rindex("\t};\n};")
-    vms = ", ".join(f'"{name}"' for name in guests)
     node = bare_guests.VM.format(
-        name=NAME, memory=16, image="bare", bootargs=f"kind=operator times={times}",
-        properties=PROPERTIES.format(access=access, vms=vms),
+        name=NAME, memory=16, image="operator", bootargs=f"kind=operator times={times}",
+        properties=PROPERTIES.format(access=access, vms=", ".join(f'"{vm}"' for vm in vms)),
         vcpus=bare_guests.VCPU.format(n=0, harts=hart))
-    return text[:end] + node + text[end:] + SCRIPT.format(text=script(asked))
+    return text[:end] + node + text[end:] + IMAGES.format(
+        bare=plain.make("build/guests/bare.bin"), text=script(asked))
 
 
-def boot(folder, guests, asked, until=None, options=(), times=1, hart=0, access="control",
-         vcpus=("0",), properties="", memory=16, own=None, **arguments):
-    """Boots it, to its end or to a line that contains `until`; the result, and of each request
-    (lines, status)."""
-    for name in ("selftest", "bare", "sampling"):
-        plain.make(f"build/guests/{name}.bin")
+def run(folder, text, vms, asked, until=None, options=(), **arguments):
+    """Boots that tree to its end, or to a line that contains `until`; the result, and of each
+    request (lines, status)."""
+    node = {name: arguments.pop(name) for name in ("access", "times", "hart") if name in arguments}
     file = folder / "operators.dts"
-    file.write_text(tree(guests, asked, access, times, hart, vcpus=vcpus, properties=properties,
-                         memory=memory, own=own), encoding="utf-8")
+    file.write_text(beside(text, vms, asked, **node), encoding="utf-8")
     result = harness.run(file, options=["--include", harness.BUILD / "guests", *options],
                          until=until, **arguments)
     assert result.status == (harness.INTERRUPTED if until else harness.OK), str(result)
     return result, answers(result)
+
+
+def boot(folder, guests, asked, **arguments):
+    """The same of bare guests, as for bare_guests.tree()."""
+    for name in ("selftest", "bare", "sampling"):
+        plain.make(f"build/guests/{name}.bin")
+    words = {name: arguments.pop(name) for name in ("vcpus", "properties", "memory", "own")
+             if name in arguments}
+    return run(folder, bare_guests.tree(guests, **words), guests, asked, **arguments)
 
 
 def answers(result, name=NAME):

@@ -127,8 +127,8 @@ def test_the_clock_of_hs(tmp_path, backend):
              *at_once("observe alpha 0xf0100 --json", "observe beta 0xf0109 --json",
                       "start alpha"), (f"+{50 * MS}", "observed --json")]
     result, told = operators.boot(
-        tmp_path, {"alpha": f"kind=waits filter=u own=both every={1000 * MS}", "beta": FOREVER}, asked,
-        until=operators.ENDED, backend=backend)
+        tmp_path, {"alpha": f"kind=waits filter=u own=both every={1000 * MS}", "beta": FOREVER},
+        asked, until=operators.ENDED, backend=backend)
     assert result.vm("alpha") == ["waits: begins"] * 2
     assert [objects(told[n])[0]["ended"] for n in (0, 2, 3, 4)] == [OTHERWISE] + [None] * 3
     _, clock, exits, other = objects(told[6])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All observations of all VMs are looked at at one moment: what is equal in a guest is equal in each
-span. An operator in a VM asks, so each look comes at the same instruction in each run."""
+"""All observations of all VMs are looked at at one moment: what is equal in a guest is equal in
+each span. An operator in a VM asks, so each look comes at the same instruction in each run."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/perf-vms: what it prints and what it takes. That counts of VMs from beside them are exact is
-in test_observe.py."""
+"""tools/perf-vms: what it prints and what it takes. That counts of VMs from beside them are exact
+is in test_observe.py."""
 
 import json
 import re

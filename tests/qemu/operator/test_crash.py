@@ -42,8 +42,8 @@ def crash_of(lines):
 
 
 def test_last_words(tmp_path):
-    """Of a VM that does not ring any more; and of one that has not failed. An operator in a VM asks,
-    so all of it is the same in each run."""
+    """Of a VM that does not ring any more; and of one that has not failed. An operator in a VM
+    asks, so all of it is the same in each run."""
     # Its clock begins with its life, and not with those of all VMs.
     asked = [(50 * TICKS_MS, "start alpha"), (800 * TICKS_MS, "crash alpha --json"),
              *operators.at_once("crash beta", "crash beta --json")]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of vms, exits and pmu while a guest counts. An operator in a VM asks, so all numbers are
-those of the same instruction in each run. How a person sees them is in test_prompt.py."""
+"""The tables of vms, exits and pmu while a guest counts. An operator in a VM asks, so all numbers
+are those of the same instruction in each run. How a person sees them is in test_prompt.py."""
 
 from bare_guests import FOREVER
 import harness
@@ -80,8 +80,8 @@ def test_every_table(tmp_path, backend):
 
 
 def test_shares_of_a_hart(tmp_path):
-    """Two that always run have all of the hart's time between them, half each, in turns of 2 ms, but
-    for what the operator has; one's share is what is stolen from the other."""
+    """Two that always run have all of the hart's time between them, half each, in turns of 2 ms,
+    but for what the operator has; one's share is what is stolen from the other."""
     asked = [(40 * MS, "exits --json"), (140 * MS, "exits --json")]
     _, told = operators.boot(tmp_path, {"alpha": FOREVER, "beta": FOREVER}, asked, access="watch",
                              until=operators.ENDED)

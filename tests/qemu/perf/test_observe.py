@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts of VMs from beside them (observe, observed, unobserve): they are exact, and the guests' own
-are what they are without. An operator in a VM asks, so each request comes at the same instruction
-in each run."""
+"""Counts of VMs from beside them (observe, observed, unobserve): they are exact, and the guests'
+own are what they are without. An operator in a VM asks, so each request comes at the same
+instruction in each run."""
 
 import os
 import re
@@ -21,8 +21,8 @@ ROUNDS = 4
 CALLS = 7
 # The jump to the work, two instructions a round and the return, and the ecall.
 USER_WORK = 2 * LENGTH + 3
-# Of the guest's time, which begins with its life: its work begins with a frame, and takes a third of
-# it in turns with its neighbours. Its life begins when 15 ms of the machine's time are over, so
+# Of the guest's time, which begins with its life: its work begins with a frame, and takes a third
+# of it in turns with its neighbours. Its life begins when 15 ms of the machine's time are over, so
 # looks 10 ms behind the same ticks of that are just before the next work.
 BEGINS, FRAME = 80 * MS, 40 * MS
 LOOKS = [BEGINS + 10 * MS + n * FRAME for n in range(ROUNDS + 1)]
@@ -100,7 +100,8 @@ def test_as_many_as_there_are_and_a_restart(tmp_path):
                                   until=operators.ENDED)
     restarts = told.pop(10)
     first, (lived, left, again, removed, (tenth,), gone, (off,), (still,), (on,)) = (
-        list(map(objects, told[:9])), [objects(told[n]) for n in (9, 10, 11, 12, 13, 14, 16, 17, 19)])
+        list(map(objects, told[:9])),
+        [objects(told[n]) for n in (9, 10, 11, 12, 13, 14, 16, 17, 19)])
     assert first.pop() == [
         {"vm": "alpha", "vcpu": 0, "observation": None, "ended": "too many observers"}]
     assert [line["observation"] for (line,) in first] == list(range(FIRST, FIRST + 8))

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asks as an operator what `script=` says, and prints the answers. The script is WHEN,COMMAND;...
- * with
- * '+' for the spaces of a command. WHEN is a tick of the machine's time, or `key`: when a byte is
- * typed. Numbers of requests begin with 1.
+ * Plays a script: asks as an operator, and prints the answers. The script is `script=` or, if that
+ * is not there, the text of the initrd. It is WHEN,COMMAND;... with '+' for the spaces of a
+ * command. Numbers of requests begin with 1. It sleeps until WHEN, which is
+ *   N           a tick of the machine's time; nothing is waited for if that is over
+ *   +N          so many ticks after the answer before; +0: at once
+ *   key         when a byte is typed
+ * In the exact profile each request of a script without `key` comes at the same instruction in each
+ * run.
+ *   times=N     so often the whole script
  *   irq=yes     it takes the interrupt of each answer, too, and tells how many there were
  *   again=yes   restarts at the end
  */
@@ -52,11 +57,14 @@ static uint64_t machine_time(void)
 /* Waits until the next request is due, and steps over its WHEN. */
 static void wait(const char **at)
 {
-	uint64_t tick;
+	bool after = **at == '+';
+	uint64_t tick, now;
 
+	*at += after;
 	if (next_number(at, &tick)) {
-		while (machine_time() < tick)
-			;
+		now = after ? 0 : machine_time();
+		if (tick > now)
+			sleep_for(tick - now);
 		return;
 	}
 	while (!(*UART_LSR & LSR_DR))
@@ -97,10 +105,38 @@ static void answered(uint64_t number)
 	}
 }
 
+static const char *script(void)
+{
+	const char *text = bootarg("script");
+	const uint8_t *start;
+	uint64_t at = 0;
+	uint32_t size;
+
+	if (text)
+		return text;
+	start = chosen_property("linux,initrd-start", &size);
+	for (uint32_t i = 0; start && i < size; i++)
+		at = at << 8 | start[i];
+	return start ? (const char *)at : "";
+}
+
+/* Asks all of the script. Returns the number of the last request; `n` is the one before. */
+static uint64_t play(const char *at, uint64_t n)
+{
+	char text[120];
+
+	while (*at && *at != ' ') {
+		wait(&at);
+		copy(&at, text, sizeof(text));
+		(void)operator_ask(&function, ++n, text);
+		answered(n);
+	}
+	return n;
+}
+
 int operator_kind(uint64_t hartid)
 {
-	const char *at = bootarg("script");
-	char text[120];
+	uint64_t last = 0;
 
 	(void)hartid;
 	if (!operator_find(&function)) {
@@ -113,12 +149,8 @@ int operator_kind(uint64_t hartid)
 	      operator_read(&function, OPERATOR_STATE), operator_read(&function, OPERATOR_MASK));
 	if (bootarg_is("irq", "yes"))
 		listen();
-	for (uint64_t n = 1; at && *at && *at != ' '; n++) {
-		wait(&at);
-		copy(&at, text, sizeof(text));
-		(void)operator_ask(&function, n, text);
-		answered(n);
-	}
+	for (uint64_t times = bootarg_num("times", 1); times; times--)
+		last = play(script(), last);
 	print("operator: ends, %u interrupts\n", came);
 	if (bootarg_is("again", "yes"))
 		sbi_call(SBI_EXT_SRST, SBI_SRST_RESET, 1, 0, 0, 0, 0, 0);

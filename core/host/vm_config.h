@@ -457,8 +457,8 @@ const struct vm_device *vm_device_without_reset(const struct vm_config *vm);
  * devices has already, or 0. */
 uint32_t vm_known_irq(const struct vm_config *vm, uint32_t source);
 
-/* Whether a source (1 or more) of the VM's own interrupt controller is that of its UART or of one
- * of its devices or bells. */
+/* Whether a source (1 or more) of the VM's own interrupt controller is that of its UART, of one of
+ * its devices or bells, or of its operator's function. */
 bool vm_has_irq(const struct vm_config *vm, uint32_t number);
 
 /* Returns the lowest range of whole pages of registers of the VM's devices that ends after `from`;

@@ -39,6 +39,7 @@ static void timer_came(struct vcpu *vcpu)
 
 static void deadline_came(struct vcpu *vcpu, uint64_t now)
 {
+	observe_before(vcpu);
 	if (vcpu->lcofi_limited)
 		vcpu_lcofi_release(vcpu, now);
 	if (vcpu->budget.count)

@@ -55,6 +55,7 @@ struct vcpu_observers {
 	 * 0 is unused. The client may read them while no request is posted for the vcpu. */
 	struct observer copies[VPMU_OBSERVERS];
 	uint64_t copied_at; /* host time of the copies */
+	uint64_t due_at;    /* host time at which a request was last due */
 };
 
 /* For core/watch/stays.h. Private to the home hart, except `longest`, which other harts read. */

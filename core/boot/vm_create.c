@@ -17,6 +17,7 @@
 #include "core/life/seed.h"
 #include "core/life/vm_life.h"
 #include "core/log.h"
+#include "core/operator/operator_rings.h"
 #include "core/panic.h"
 #include "core/sched/run_state.h"
 #include "core/sched/vcpu_budget.h"
@@ -316,7 +317,8 @@ static void make_operator(struct vm *vm)
 		                (hpa_t){(uint64_t)memory + parts[i].offset},
 		                parts[i + 1].offset - parts[i].offset, parts[i].writable,
 		                page_alloc);
-	operator_function_make(vm, memory);
+	operator_function_make(vm, memory, page_alloc_array);
+	operator_rings_make(vm, page_alloc_array);
 }
 
 /* "vm beta: operator "watch" of alpha beta, at most 100 requests a second" */

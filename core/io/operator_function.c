@@ -24,11 +24,11 @@ struct function {
 	struct vpci_function pci;
 };
 
-static struct function functions_of[VM_MAX_VMS];
+static struct function *functions_of[VM_MAX_VMS]; /* NULL: the VM is no operator */
 
 static struct function *of(const struct vm *vm)
 {
-	return &functions_of[vm->index];
+	return functions_of[vm->index];
 }
 
 struct operator_memory *operator_function_memory(const struct vm *vm)
@@ -45,7 +45,7 @@ static void update(const struct function *f)
 
 static struct function *of_pci(const struct vpci_function *pci)
 {
-	return &functions_of[((uintptr_t)pci - (uintptr_t)functions_of) / sizeof(struct function)];
+	return (struct function *)((uintptr_t)pci - offsetof(struct function, pci));
 }
 
 static uint32_t read_operator(const struct vpci_function *pci, uint32_t word)
@@ -63,14 +63,15 @@ static void write_operator(struct vpci_function *pci, uint32_t word, uint32_t va
 		update(of_pci(pci));
 }
 
-void operator_function_make(struct vm *vm, struct operator_memory *memory)
+void operator_function_make(struct vm *vm, struct operator_memory *memory,
+                            void *(*alloc)(size_t size))
 {
 	static const struct vpci_kind kind = {read_operator, write_operator};
 	const struct pci_bar bars[PCI_BARS] = {
 	    [0] = {.size = GUEST_OPERATOR_SIZE, .value = GUEST_OPERATOR_BASE},
 	    [2] = {.size = GUEST_OPERATOR_BYTES, .value = GUEST_OPERATOR_MEMORY},
 	};
-	struct function *f = of(vm);
+	struct function *f = functions_of[vm->index] = alloc(sizeof(*f));
 	struct vpci_function *pci = &f->pci;
 
 	f->vm = vm;

@@ -70,8 +70,10 @@ static inline bool operator_is(const struct vm *vm)
 	return vm->config->operator.access != VM_OPERATOR_NONE;
 }
 
-/* Makes the function of an operator; `memory` is cleared. At boot only. */
-void operator_function_make(struct vm *vm, struct operator_memory *memory);
+/* Makes the function of an operator; `memory` is cleared. alloc() returns zeroed memory. At boot
+ * only. */
+void operator_function_make(struct vm *vm, struct operator_memory *memory,
+                            void *(*alloc)(size_t size));
 
 /* The rings of an operator. */
 struct operator_memory *operator_function_memory(const struct vm *vm);

@@ -8,6 +8,8 @@
  * The guest may write its memory at any time. Tally never reads what it has written there, and
  * reads what the guest has written once, into a local.
  */
+#include "core/operator/operator_rings.h"
+
 #include <string.h>
 
 #include "arch/riscv/hart/csr.h"
@@ -36,7 +38,12 @@ struct rings {
 	enum { END_OBSERVATIONS, OBSERVATIONS_END, CLEAR } step;
 	uint32_t pages;
 };
-static struct rings rings_of[VM_MAX_VMS];
+static struct rings *rings_of[VM_MAX_VMS]; /* NULL: the VM is no operator */
+
+void operator_rings_make(const struct vm *vm, void *(*alloc)(size_t size))
+{
+	rings_of[vm->index] = alloc(sizeof(struct rings));
+}
 
 static uint32_t client_of(const struct vm *vm)
 {
@@ -160,7 +167,7 @@ static bool step(struct vm *vm, struct rings *r)
 static bool serve_rings(struct vcpu *vcpu)
 {
 	struct vm *vm = vcpu->vm;
-	struct rings *r = &rings_of[vm->index];
+	struct rings *r = rings_of[vm->index];
 	bool more, tell;
 
 	if (!prompt_enter())
@@ -218,7 +225,7 @@ static void rest(const struct vm *vm, struct rings *r)
 
 bool operator_rest(struct vm *vm)
 {
-	struct rings *r = &rings_of[vm->index];
+	struct rings *r = rings_of[vm->index];
 
 	if (r->cleared_life == vm->life.number)
 		return false;

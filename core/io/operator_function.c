@@ -4,6 +4,7 @@
 #include "arch/riscv/devices/imsic.h"
 #include "arch/riscv/devices/pci.h"
 #include "arch/riscv/hart/fence.h"
+#include "core/hart/pcpu.h"
 #include "core/io/port.h"
 #include "core/io/vm_interrupts.h"
 #include "core/io/vpci.h"
@@ -146,6 +147,13 @@ void operator_function_write(struct vm *vm, uint64_t offset, uint64_t value, uin
 	spin_unlock(&vm->devices);
 }
 
+static uint32_t hart_of_ring(uint64_t offset)
+{
+	uint64_t n = (offset - OPERATOR_HART) / 4;
+
+	return offset % 4 == 0 && n < n_pcpus ? (uint32_t)hart_stacks[n].pcpu.hartid : 0;
+}
+
 static uint32_t read_register(const struct vm *vm, const struct function *f, uint64_t offset)
 {
 	const struct vm_operator *o = &vm->config->operator;
@@ -170,8 +178,12 @@ static uint32_t read_register(const struct vm *vm, const struct function *f, uin
 		return (uint32_t)-vm->htimedelta;
 	case OPERATOR_TIME + 4:
 		return (uint32_t)(-vm->htimedelta >> 32);
+	case OPERATOR_RINGS:
+		return o->samples_hz ? n_pcpus : 0;
+	case OPERATOR_SAMPLES_HZ:
+		return o->samples_hz;
 	default:
-		return 0;
+		return o->samples_hz ? hart_of_ring(offset) : 0;
 	}
 }
 

@@ -21,6 +21,7 @@
 #include "core/vcpu/long_call.h"
 #include "core/vcpu/vcpu.h"
 #include "core/watch/observe.h"
+#include "core/watch/samples.h"
 
 _Static_assert(PROMPT_LINE_BYTES <= sizeof(((struct operator_answer *)0)->text), "a line fits");
 
@@ -43,11 +44,6 @@ static struct rings *rings_of[VM_MAX_VMS]; /* NULL: the VM is no operator */
 void operator_rings_make(const struct vm *vm, void *(*alloc)(size_t size))
 {
 	rings_of[vm->index] = alloc(sizeof(struct rings));
-}
-
-static uint32_t client_of(const struct vm *vm)
-{
-	return vm->index + 1;
 }
 
 /* Copies a request. One that is too long, or not printable, becomes one that no command has. */
@@ -118,8 +114,8 @@ static void begin(const struct vm *vm, struct rings *r, uint64_t now)
 {
 	const struct vm_operator *o = &vm->config->operator;
 
-	if (prompt_take(client_of(vm), now)) {
-		prompt_start(client_of(vm),
+	if (prompt_take(prompt_client(vm), now)) {
+		prompt_start(prompt_client(vm),
 		             o->access == VM_OPERATOR_CONTROL ? PROMPT_CONTROL : PROMPT_WATCH,
 		             o->vms, r->text);
 		r->state = IS_ANSWERED;
@@ -134,7 +130,7 @@ static void answer(const struct vm *vm, struct rings *r)
 	enum prompt_status status = PROMPT_FAILED;
 	const char *line = NULL;
 
-	if (r->state == IS_ANSWERED && !prompt_holds(client_of(vm))) {
+	if (r->state == IS_ANSWERED && !prompt_holds(prompt_client(vm))) {
 		put(vm, r, "another operator is being answered: ask once more", status);
 		r->state = ENDS;
 		return;
@@ -144,7 +140,7 @@ static void answer(const struct vm *vm, struct rings *r)
 	if (!line || *line)
 		put(vm, r, line, status);
 	if (!line)
-		prompt_release(client_of(vm));
+		prompt_release(prompt_client(vm));
 }
 
 /* Returns false if there is nothing to do before the guest rings again. */
@@ -193,16 +189,21 @@ void operator_rung(struct vm *vm)
 static void clear_page(const struct vm *vm, struct rings *r)
 {
 	uint8_t *memory = (uint8_t *)operator_function_memory(vm);
+	uint32_t n = r->pages++, pages = operator_bytes(vm) / PAGE_SIZE;
+	void *page =
+	    n < pages ? memory + n * PAGE_SIZE : samples_page(prompt_client(vm), n - pages);
 
-	memset(memory + r->pages++ * PAGE_SIZE, 0, PAGE_SIZE);
-	if (r->pages < GUEST_OPERATOR_BYTES / PAGE_SIZE)
+	if (page) {
+		memset(page, 0, PAGE_SIZE);
 		return;
+	}
+	samples_forget(prompt_client(vm));
 	*r = (struct rings){.cleared_life = vm->life.number};
 }
 
 static void rest(const struct vm *vm, struct rings *r)
 {
-	uint32_t client = client_of(vm);
+	uint32_t client = prompt_client(vm);
 
 	switch (r->step) {
 	case END_OBSERVATIONS:

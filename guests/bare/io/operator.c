@@ -3,7 +3,8 @@
  * Asks as an operator what `script=` says, and prints the answers. The script is WHEN,COMMAND;...
  * with
  * '+' for the spaces of a command. WHEN is a tick of the machine's time, or `key`: when a byte is
- * typed. Numbers of requests begin with 1.
+ * typed. Numbers of requests begin with 1. The command `!` takes all samples from the rings, and
+ * prints their words.
  *   irq=yes     it takes the interrupt of each answer, too, and tells how many there were
  *   again=yes   restarts at the end
  */
@@ -97,6 +98,23 @@ static void answered(uint64_t number)
 	}
 }
 
+static void take(uint64_t number)
+{
+	uint64_t words[OPERATOR_SAMPLE_WORDS];
+	uint32_t n;
+
+	for (uint32_t ring = 0; ring < operator_read(&function, OPERATOR_RINGS); ring++) {
+		while ((n = operator_sample(&function, ring, words))) {
+			print("operator: %u: hart %u:", number,
+			      operator_read(&function, OPERATOR_HART + 4 * ring));
+			for (uint32_t i = 0; i < n; i++)
+				print(" %x", words[i]);
+			print("\n");
+		}
+	}
+	print("operator: %u: status 0\n", number);
+}
+
 int operator_kind(uint64_t hartid)
 {
 	const char *at = bootarg("script");
@@ -116,6 +134,10 @@ int operator_kind(uint64_t hartid)
 	for (uint64_t n = 1; at && *at && *at != ' '; n++) {
 		wait(&at);
 		copy(&at, text, sizeof(text));
+		if (text[0] == '!') {
+			take(n);
+			continue;
+		}
 		(void)operator_ask(&function, n, text);
 		answered(n);
 	}

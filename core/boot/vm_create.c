@@ -7,6 +7,7 @@
 #include "arch/riscv/hart/quirks.h"
 #include "core/boot/debug.h"
 #include "core/boot/hs_memory.h"
+#include "core/boot/operator_create.h"
 #include "core/boot/page_alloc.h"
 #include "core/hart/platform.h"
 #include "core/dispatch/mmio.h"
@@ -291,48 +292,6 @@ static void map_files(struct vm *vm)
 	}
 }
 
-/* The function of an operator, and its rings. It may not write what Tally writes there. Tally does
- * not read it again, so nothing depends on harts that set A and D there all the same. */
-static void make_operator(struct vm *vm)
-{
-	/* From each of these offsets to the next one. */
-	static const struct {
-		uint64_t offset;
-		bool writable;
-	} parts[] = {{offsetof(struct operator_memory, tally), false},
-	             {offsetof(struct operator_memory, guest), true},
-	             {offsetof(struct operator_memory, answers), false},
-	             {sizeof(struct operator_memory), false}};
-	struct operator_memory *memory;
-
-	if (!operator_is(vm))
-		return;
-	memory = page_alloc(sizeof(*memory));
-	for (uint32_t i = 0; i + 1 < ARRAY_SIZE(parts); i++)
-		gstage_map_data(&vm->gstage, (gpa_t){GUEST_OPERATOR_MEMORY + parts[i].offset},
-		                (hpa_t){(uint64_t)memory + parts[i].offset},
-		                parts[i + 1].offset - parts[i].offset, parts[i].writable,
-		                page_alloc);
-	operator_function_make(vm, memory);
-}
-
-/* "vm beta: operator "watch" of alpha beta, at most 100 requests a second" */
-static void report_operator(const struct vm *vm)
-{
-	const struct vm_operator *o = &vm->config->operator;
-	char names[(VM_NAME_MAX + 1) * VM_MAX_VMS + 1];
-	struct text text = text_begin(names, sizeof(names));
-
-	if (!operator_is(vm))
-		return;
-	for (uint32_t i = 0; i < n_vms; i++) {
-		if (o->vms >> i & 1)
-			text_add(&text, " %s", vms[i].config->name);
-	}
-	log_line("vm %s: operator \"%s\" of%s, at most %u requests a second", vm->config->name,
-	         o->access == VM_OPERATOR_CONTROL ? "control" : "watch", names, o->requests_hz);
-}
-
 static void make_wires(struct vm *vm)
 {
 	for (uint32_t i = 0; i < vm->config->n_devices; i++) {
@@ -437,12 +396,12 @@ static void make_vm(struct vm *vm, const struct vm_tree *tree, bool vmids)
 		vpmu_init(&vm->vcpus[i]->pmu, &vm->pmu_policy);
 	make_wires(vm);
 	functions_make(vm);
-	make_operator(vm);
+	operator_create(vm);
 	mmio_init(vm);
 	hs_memory_add_devices(config);
 	make_device_tree(vm, tree);
 	report_vm(vm);
-	report_operator(vm);
+	operator_report(vm);
 	report_shared(vm, tree);
 	for (uint32_t i = 0; i < config->n_devices; i++)
 		report_device(vm, &config->devices[i]);

@@ -49,8 +49,8 @@
 /* After these: the registers and the memory of an operator's function, see docs/operator.md. */
 #define GUEST_OPERATOR_BASE   (GUEST_BELL_BASE + GUEST_BELL_SIZE)
 #define GUEST_OPERATOR_SIZE   UINT64_C(0x1000)
-#define GUEST_OPERATOR_MEMORY UINT64_C(0x30110000) /* a multiple of its size */
-#define GUEST_OPERATOR_BYTES  UINT64_C(0x8000)
+#define GUEST_OPERATOR_MEMORY UINT64_C(0x30400000) /* a multiple of its size */
+#define GUEST_OPERATOR_BYTES  UINT64_C(0x400000)
 /* A guest with interrupts = "aia": the IMSIC of vcpu n is n pages after the first one. */
 #define GUEST_APLIC_BASE UINT64_C(0x0d000000)
 #define GUEST_APLIC_SIZE UINT64_C(0x4000)
@@ -239,6 +239,7 @@ struct vm_config {
 		enum vm_operator_access access;
 		uint32_t vms;              /* bit n: it may ask about VM n of the tree */
 		uint32_t requests_hz;      /* so many requests begin a second */
+		uint32_t samples_hz;       /* so many samples a second and hart; 0: none */
 		uint32_t source, identity; /* its interrupt, like that of a bell */
 	} operator;
 	/* Budget of each of its vcpus: the maximum number of events, of type 0 or 1, in each

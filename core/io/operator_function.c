@@ -4,6 +4,7 @@
 #include "arch/riscv/devices/imsic.h"
 #include "arch/riscv/devices/pci.h"
 #include "arch/riscv/hart/fence.h"
+#include "core/hart/pcpu.h"
 #include "core/io/port.h"
 #include "core/io/vm_interrupts.h"
 #include "core/io/vpci.h"
@@ -24,11 +25,11 @@ struct function {
 	struct vpci_function pci;
 };
 
-static struct function functions_of[VM_MAX_VMS];
+static struct function *functions_of[VM_MAX_VMS]; /* NULL: the VM is no operator */
 
 static struct function *of(const struct vm *vm)
 {
-	return &functions_of[vm->index];
+	return functions_of[vm->index];
 }
 
 struct operator_memory *operator_function_memory(const struct vm *vm)
@@ -45,7 +46,7 @@ static void update(const struct function *f)
 
 static struct function *of_pci(const struct vpci_function *pci)
 {
-	return &functions_of[((uintptr_t)pci - (uintptr_t)functions_of) / sizeof(struct function)];
+	return (struct function *)((uintptr_t)pci - offsetof(struct function, pci));
 }
 
 static uint32_t read_operator(const struct vpci_function *pci, uint32_t word)
@@ -63,14 +64,15 @@ static void write_operator(struct vpci_function *pci, uint32_t word, uint32_t va
 		update(of_pci(pci));
 }
 
-void operator_function_make(struct vm *vm, struct operator_memory *memory)
+void operator_function_make(struct vm *vm, struct operator_memory *memory,
+                            void *(*alloc)(size_t size))
 {
 	static const struct vpci_kind kind = {read_operator, write_operator};
 	const struct pci_bar bars[PCI_BARS] = {
 	    [0] = {.size = GUEST_OPERATOR_SIZE, .value = GUEST_OPERATOR_BASE},
 	    [2] = {.size = GUEST_OPERATOR_BYTES, .value = GUEST_OPERATOR_MEMORY},
 	};
-	struct function *f = of(vm);
+	struct function *f = functions_of[vm->index] = alloc(sizeof(*f));
 	struct vpci_function *pci = &f->pci;
 
 	f->vm = vm;
@@ -145,6 +147,13 @@ void operator_function_write(struct vm *vm, uint64_t offset, uint64_t value, uin
 	spin_unlock(&vm->devices);
 }
 
+static uint32_t hart_of_ring(uint64_t offset)
+{
+	uint64_t n = (offset - OPERATOR_HART) / 4;
+
+	return offset % 4 == 0 && n < n_pcpus ? (uint32_t)hart_stacks[n].pcpu.hartid : 0;
+}
+
 static uint32_t read_register(const struct vm *vm, const struct function *f, uint64_t offset)
 {
 	const struct vm_operator *o = &vm->config->operator;
@@ -169,8 +178,12 @@ static uint32_t read_register(const struct vm *vm, const struct function *f, uin
 		return (uint32_t)-vm->htimedelta;
 	case OPERATOR_TIME + 4:
 		return (uint32_t)(-vm->htimedelta >> 32);
+	case OPERATOR_RINGS:
+		return o->samples_hz ? n_pcpus : 0;
+	case OPERATOR_SAMPLES_HZ:
+		return o->samples_hz;
 	default:
-		return 0;
+		return o->samples_hz ? hart_of_ring(offset) : 0;
 	}
 }
 

@@ -19,11 +19,14 @@
 #define OPERATOR_IDENTITY    0x18U
 #define OPERATOR_REQUESTS_HZ 0x1cU
 #define OPERATOR_TIME        0x20U /* 64 bits */
+#define OPERATOR_RINGS       0x28U /* of samples; ring n is that of the hart at OPERATOR_HART */
+#define OPERATOR_SAMPLES_HZ  0x2cU
+#define OPERATOR_HART        0x100U /* + 4 n: its id */
 
 /* Bits of OPERATOR_STATE and OPERATOR_MASK. */
 #define OPERATOR_ANSWERED 1U
 
-#define OPERATOR_LAYOUT 1U /* OPERATOR_VERSION: the layout of the rings */
+#define OPERATOR_LAYOUT 2U /* OPERATOR_VERSION: the layout of the rings */
 
 /*
  * The rings. Each index counts all that there ever was, modulo 2^32, and has one writer. The guest
@@ -47,6 +50,12 @@ struct operator_answer {
 	char text[1000];
 };
 
+/* An index of a ring of samples, in a cache line of its own. */
+struct operator_index {
+	uint64_t words;
+	uint8_t rest[56];
+};
+
 struct operator_memory {
 	union {
 		struct {
@@ -62,16 +71,37 @@ struct operator_memory {
 	} guest; /* the guest writes it */
 	struct operator_request requests[OPERATOR_REQUESTS];
 	struct operator_answer answers[OPERATOR_ANSWERS];
+	/* The rest is there only if the VM may sample. What is written is Tally's, what is taken is
+	 * the guest's. */
+	struct operator_index samples_written[VM_MAX_HARTS], samples_taken[VM_MAX_HARTS];
 };
-_Static_assert(sizeof(struct operator_memory) == GUEST_OPERATOR_BYTES, "BAR 2");
+_Static_assert(offsetof(struct operator_memory, samples_written) == 0x8000 &&
+                   offsetof(struct operator_memory, samples_taken) == 0x9000,
+               "pages");
+
+/* Behind it, after a gap: a ring of samples for each hart (core/watch/samples.h). */
+#define OPERATOR_RINGS_AT   0x10000U
+#define OPERATOR_RING_BYTES 0x8000U
+_Static_assert(OPERATOR_RINGS_AT + VM_MAX_HARTS * OPERATOR_RING_BYTES <= GUEST_OPERATOR_BYTES &&
+                   sizeof(struct operator_memory) <= OPERATOR_RINGS_AT,
+               "BAR 2");
+
+/* Bytes of struct operator_memory that the VM has. */
+static inline uint32_t operator_bytes(const struct vm *vm)
+{
+	return vm->config->operator.samples_hz ? sizeof(struct operator_memory)
+	                                       : offsetof(struct operator_memory, samples_written);
+}
 
 static inline bool operator_is(const struct vm *vm)
 {
 	return vm->config->operator.access != VM_OPERATOR_NONE;
 }
 
-/* Makes the function of an operator; `memory` is cleared. At boot only. */
-void operator_function_make(struct vm *vm, struct operator_memory *memory);
+/* Makes the function of an operator; `memory` is cleared. alloc() returns zeroed memory. At boot
+ * only. */
+void operator_function_make(struct vm *vm, struct operator_memory *memory,
+                            void *(*alloc)(size_t size));
 
 /* The rings of an operator. */
 struct operator_memory *operator_function_memory(const struct vm *vm);

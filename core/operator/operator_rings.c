@@ -8,6 +8,8 @@
  * The guest may write its memory at any time. Tally never reads what it has written there, and
  * reads what the guest has written once, into a local.
  */
+#include "core/operator/operator_rings.h"
+
 #include <string.h>
 
 #include "arch/riscv/hart/csr.h"
@@ -19,6 +21,7 @@
 #include "core/vcpu/long_call.h"
 #include "core/vcpu/vcpu.h"
 #include "core/watch/observe.h"
+#include "core/watch/samples.h"
 
 _Static_assert(PROMPT_LINE_BYTES <= sizeof(((struct operator_answer *)0)->text), "a line fits");
 
@@ -36,11 +39,11 @@ struct rings {
 	enum { END_OBSERVATIONS, OBSERVATIONS_END, CLEAR } step;
 	uint32_t pages;
 };
-static struct rings rings_of[VM_MAX_VMS];
+static struct rings *rings_of[VM_MAX_VMS]; /* NULL: the VM is no operator */
 
-static uint32_t client_of(const struct vm *vm)
+void operator_rings_make(const struct vm *vm, void *(*alloc)(size_t size))
 {
-	return vm->index + 1;
+	rings_of[vm->index] = alloc(sizeof(struct rings));
 }
 
 /* Copies a request. One that is too long, or not printable, becomes one that no command has. */
@@ -111,8 +114,8 @@ static void begin(const struct vm *vm, struct rings *r, uint64_t now)
 {
 	const struct vm_operator *o = &vm->config->operator;
 
-	if (prompt_take(client_of(vm), now)) {
-		prompt_start(client_of(vm),
+	if (prompt_take(prompt_client(vm), now)) {
+		prompt_start(prompt_client(vm),
 		             o->access == VM_OPERATOR_CONTROL ? PROMPT_CONTROL : PROMPT_WATCH,
 		             o->vms, r->text);
 		r->state = IS_ANSWERED;
@@ -127,7 +130,7 @@ static void answer(const struct vm *vm, struct rings *r)
 	enum prompt_status status = PROMPT_FAILED;
 	const char *line = NULL;
 
-	if (r->state == IS_ANSWERED && !prompt_holds(client_of(vm))) {
+	if (r->state == IS_ANSWERED && !prompt_holds(prompt_client(vm))) {
 		put(vm, r, "another operator is being answered: ask once more", status);
 		r->state = ENDS;
 		return;
@@ -137,7 +140,7 @@ static void answer(const struct vm *vm, struct rings *r)
 	if (!line || *line)
 		put(vm, r, line, status);
 	if (!line)
-		prompt_release(client_of(vm));
+		prompt_release(prompt_client(vm));
 }
 
 /* Returns false if there is nothing to do before the guest rings again. */
@@ -160,7 +163,7 @@ static bool step(struct vm *vm, struct rings *r)
 static bool serve_rings(struct vcpu *vcpu)
 {
 	struct vm *vm = vcpu->vm;
-	struct rings *r = &rings_of[vm->index];
+	struct rings *r = rings_of[vm->index];
 	bool more, tell;
 
 	if (!prompt_enter())
@@ -186,16 +189,21 @@ void operator_rung(struct vm *vm)
 static void clear_page(const struct vm *vm, struct rings *r)
 {
 	uint8_t *memory = (uint8_t *)operator_function_memory(vm);
+	uint32_t n = r->pages++, pages = operator_bytes(vm) / PAGE_SIZE;
+	void *page =
+	    n < pages ? memory + n * PAGE_SIZE : samples_page(prompt_client(vm), n - pages);
 
-	memset(memory + r->pages++ * PAGE_SIZE, 0, PAGE_SIZE);
-	if (r->pages < GUEST_OPERATOR_BYTES / PAGE_SIZE)
+	if (page) {
+		memset(page, 0, PAGE_SIZE);
 		return;
+	}
+	samples_forget(prompt_client(vm));
 	*r = (struct rings){.cleared_life = vm->life.number};
 }
 
 static void rest(const struct vm *vm, struct rings *r)
 {
-	uint32_t client = client_of(vm);
+	uint32_t client = prompt_client(vm);
 
 	switch (r->step) {
 	case END_OBSERVATIONS:
@@ -218,7 +226,7 @@ static void rest(const struct vm *vm, struct rings *r)
 
 bool operator_rest(struct vm *vm)
 {
-	struct rings *r = &rings_of[vm->index];
+	struct rings *r = rings_of[vm->index];
 
 	if (r->cleared_life == vm->life.number)
 		return false;

@@ -37,7 +37,7 @@ static const struct command commands[] = {
      prompt_observe, "counts an event of a whole VM from now on", PROMPT_WATCH},
     {"sample", "a VM, an event, how many of it or 1000hz, and how many callers or nothing", 4, 5,
      true, prompt_observe, "notes where a VM is each time; observed and unobserve take it",
-     PROMPT_ALL},
+     PROMPT_WATCH},
     {"stays", "on, on VM, or off", 2, 3, true, prompt_stays,
      "notes each stay in HS; samples takes them", PROMPT_ALL},
     {"samples", "nothing", 1, 1, false, prompt_samples, "takes what was noted, for programs",

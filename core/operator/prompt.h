@@ -47,9 +47,6 @@ enum prompt_access {
 	PROMPT_CONTROL, /* as "control" */
 };
 
-/* The upper byte of an observation's number is its client (prompt_server.h). */
-#define PROMPT_CLIENT_SHIFT 24U
-
 /* A command, and the state of its output. */
 struct prompt;
 typedef void prompt_fn(struct prompt *p);

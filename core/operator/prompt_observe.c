@@ -13,6 +13,7 @@
 #include "core/vcpu/observers.h"
 #include "core/vcpu/unwind.h"
 #include "core/watch/observe.h"
+#include "core/watch/samples.h"
 #include "vpmu/tally_events.h"
 
 /* With a rate: the number of events before the first sample, which shows their frequency. */
@@ -20,7 +21,7 @@
 #define MOST_HZ      100000U
 
 /* Of each client; its numbers begin anew after NUMBERS. */
-#define NUMBERS ((1U << PROMPT_CLIENT_SHIFT) - 1)
+#define NUMBERS ((1U << OBSERVE_CLIENT_SHIFT) - 1)
 static uint32_t last_number[VM_MAX_VMS + 1];
 /* The vcpus that `observed` or `unobserve` has read, as a mask of their indexes. */
 static uint64_t looked_at;
@@ -184,13 +185,13 @@ static void begun(struct prompt *p)
 static uint32_t new_number(uint32_t client)
 {
 	last_number[client] = last_number[client] % NUMBERS + 1;
-	return client << PROMPT_CLIENT_SHIFT | last_number[client];
+	return client << OBSERVE_CLIENT_SHIFT | last_number[client];
 }
 
 /* The serial line may name those of all clients. */
 static bool is_number(const struct prompt *p, uint64_t number)
 {
-	uint64_t client = number >> PROMPT_CLIENT_SHIFT;
+	uint64_t client = number >> OBSERVE_CLIENT_SHIFT;
 
 	return client <= VM_MAX_VMS && (p->access == PROMPT_ALL || client == p->client) &&
 	       number & NUMBERS && (number & NUMBERS) <= last_number[client];
@@ -204,6 +205,10 @@ void prompt_observe(struct prompt *p)
 		return;
 	if (!parse_words(p, &observe_request.event)) {
 		prompt_wrong(p);
+		return;
+	}
+	if (observe_request.event.period && !samples_rings(p->client)) {
+		prompt_answer(p, PROMPT_FAILED, "%s: needs operator-samples-hz", p->word[0]);
 		return;
 	}
 	observe_request.number = new_number(p->client);

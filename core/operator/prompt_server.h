@@ -12,8 +12,14 @@
 #define CORE_OPERATOR_PROMPT_SERVER_H
 
 #include "core/lib/types.h"
+#include "core/vcpu/vm.h"
 
 #define PROMPT_SERIAL 0U
+
+static inline uint32_t prompt_client(const struct vm *vm)
+{
+	return vm->index + 1;
+}
 
 /* How long a client has the prompt for itself; how long a VM waits for it. */
 #define PROMPT_HOLD_HZ 10UL

@@ -8,6 +8,7 @@
 
 #define REQUESTS_HZ_DEFAULT 100U
 #define REQUESTS_HZ_MAX     10000U
+#define SAMPLES_HZ_MAX      100000U
 
 static const char *const names[VM_OPERATOR_PROPS] = {VM_OPERATOR_PROP_NAMES};
 
@@ -23,16 +24,16 @@ static bool refuse_others(const struct vm_node *n, const struct vm_prop *props)
 	return true;
 }
 
-static bool parse_rate(const struct vm_node *n, const struct vm_prop *prop)
+/* Without the property *hz stays as it is. */
+static bool parse_rate(const struct vm_node *n, const struct vm_prop *prop, uint32_t most,
+                       const char *what, uint32_t *hz)
 {
-	uint32_t hz = REQUESTS_HZ_DEFAULT;
-
-	if (!vm_read_u32(n, prop, &hz))
+	if (!prop->data)
+		return true;
+	if (!vm_read_u32(n, prop, hz))
 		return false;
-	n->vm->operator.requests_hz = hz;
-	return (hz && hz <= REQUESTS_HZ_MAX) ||
-	       vm_refuse(n, VM_REFUSED_VALUE, prop->name, "%u is not 1 to %u requests a second", hz,
-	                 REQUESTS_HZ_MAX);
+	return (*hz && *hz <= most) || vm_refuse(n, VM_REFUSED_VALUE, prop->name,
+	                                         "%u is not 1 to %u %s a second", *hz, most, what);
 }
 
 static bool parse_interrupt(const struct vm_node *n, const struct vm_prop *props)
@@ -50,14 +51,19 @@ static bool parse_interrupt(const struct vm_node *n, const struct vm_prop *props
 bool vm_parse_operator(const struct vm_node *n, const struct vm_prop *props)
 {
 	static const char *const words[] = {"watch", "control"};
+	struct vm_operator *o = &n->vm->operator;
 	uint32_t which = 0;
 
 	if (!props[OPERATOR_ACCESS].data)
 		return refuse_others(n, props);
+	o->requests_hz = REQUESTS_HZ_DEFAULT;
 	if (!vm_read_word(n, &props[OPERATOR_ACCESS], words, 2, &which) ||
-	    !parse_rate(n, &props[OPERATOR_REQUESTS_HZ]) || !parse_interrupt(n, props))
+	    !parse_rate(n, &props[OPERATOR_REQUESTS_HZ], REQUESTS_HZ_MAX, "requests",
+	                &o->requests_hz) ||
+	    !parse_interrupt(n, props) ||
+	    !parse_rate(n, &props[OPERATOR_SAMPLES_HZ], SAMPLES_HZ_MAX, "samples", &o->samples_hz))
 		return false;
-	n->vm->operator.access = which ? VM_OPERATOR_CONTROL : VM_OPERATOR_WATCH;
+	o->access = which ? VM_OPERATOR_CONTROL : VM_OPERATOR_WATCH;
 	return true;
 }
 

@@ -12,11 +12,12 @@ enum {
 	OPERATOR_REQUESTS_HZ,
 	OPERATOR_INTERRUPT,
 	OPERATOR_IDENTITY,
+	OPERATOR_SAMPLES_HZ,
 	VM_OPERATOR_PROPS
 };
 #define VM_OPERATOR_PROP_NAMES                                                                     \
 	"operator", "operator-vms", "operator-requests-hz", "operator-interrupt",                  \
-	    "operator-identity"
+	    "operator-identity", "operator-samples-hz"
 
 /* Sets n->vm->operator, except its list of VMs; n->vm->aia is known. props has VM_OPERATOR_PROPS
  * entries. */

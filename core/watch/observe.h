@@ -27,6 +27,9 @@ struct account;
  * moves of vcpus can exceed it. */
 #define OBSERVERS_OF_HART 96U
 
+/* The upper byte of an observation's number is the operator's client. */
+#define OBSERVE_CLIENT_SHIFT 24U
+
 enum observe_what {
 	OBSERVE_BEGIN, /* on each vcpu when its home hart sees the request */
 	OBSERVE_READ,  /* reads all vcpus at one moment */
@@ -45,8 +48,8 @@ struct observe_request {
 	atomic_ulong vcpus;
 	enum observe_what what;
 	uint32_t number; /* the observation to read or end; 0: all of the client's */
-	/* The operator's client that asks: the upper byte of its observations' numbers. 0 may
-	 * read and end those of all. */
+	/* The client that asks, as in its observations' numbers. 0 may read and end those of
+	 * all. */
 	uint32_t client;
 	struct observed_event event;
 	uint64_t at; /* host time at which to serve it */

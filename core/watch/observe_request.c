@@ -51,7 +51,8 @@ uint64_t observe_vcpus(uint32_t of_vms)
 static bool is_requested(const struct observer *o)
 {
 	return o->number && (!observe_request.number || o->number == observe_request.number) &&
-	       (!observe_request.client || o->number >> 24 == observe_request.client);
+	       (!observe_request.client ||
+	        o->number >> OBSERVE_CLIENT_SHIFT == observe_request.client);
 }
 
 static void done(const struct vcpu *vcpu)

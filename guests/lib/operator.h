@@ -13,7 +13,7 @@
 #define OPERATOR_ECAM   0x30000000UL
 #define OPERATOR_ID     0x10f11af4U
 #define OPERATOR_SLOTS  32U
-#define OPERATOR_LAYOUT 1U /* this header's OPERATOR_VERSION */
+#define OPERATOR_LAYOUT 2U /* this header's OPERATOR_VERSION */
 
 /* Registers in BAR 0. */
 enum {
@@ -26,11 +26,19 @@ enum {
 	OPERATOR_IDENTITY = 0x18,    /* of the interrupt file of vcpu 0; 0: none */
 	OPERATOR_REQUESTS_HZ = 0x1c, /* so many requests begin a second */
 	OPERATOR_TIME = 0x20,        /* 64 bits: the machine's time minus the guest's */
+	OPERATOR_RINGS = 0x28,       /* how many rings of samples there are; 0: it may not sample */
+	OPERATOR_SAMPLES_HZ = 0x2c,  /* so many samples a second and hart */
+	OPERATOR_HART = 0x100,       /* + 4 n: the id of the hart of ring n */
 };
 
 /* BAR 2. Indices count on for ever; the place in a ring is the index modulo its length. */
 #define OPERATOR_REQUESTS 64U
 #define OPERATOR_ANSWERS  16U
+#define OPERATOR_HARTS    64U
+/* Rings of samples, and the words of 64 bits in each. A sample has at most 6 + 64. */
+#define OPERATOR_RINGS_AT     0x10000UL
+#define OPERATOR_RING_WORDS   4096U
+#define OPERATOR_SAMPLE_WORDS 70U
 
 enum { OPERATOR_LINE, OPERATOR_END };
 
@@ -53,6 +61,11 @@ struct operator_memory {
 		char text[120];
 	} requests[OPERATOR_REQUESTS];
 	struct operator_answer answers[OPERATOR_ANSWERS];
+	/* Words of each hart's ring of samples: Tally's index, and the guest's. */
+	struct operator_index {
+		uint64_t words;
+		uint8_t rest[56];
+	} samples_written[OPERATOR_HARTS], samples_taken[OPERATOR_HARTS];
 };
 
 struct operator_function {
@@ -131,6 +144,26 @@ static inline void operator_took(const struct operator_function *f)
 	struct operator_memory *m = f->memory;
 
 	__atomic_store_n(&m->answers_taken, m->answers_taken + 1, __ATOMIC_RELEASE);
+}
+
+/* Takes the oldest sample of a ring. Returns its number of words, or 0 if there is none. Tally
+ * writes no word again that was not taken: what has no room is lost, and counted. */
+static inline uint32_t operator_sample(const struct operator_function *f, uint32_t ring,
+                                       uint64_t words[OPERATOR_SAMPLE_WORDS])
+{
+	const uint64_t *from = (const uint64_t *)((uintptr_t)f->memory + OPERATOR_RINGS_AT) +
+	                       (uintptr_t)ring * OPERATOR_RING_WORDS;
+	uint64_t *taken = &f->memory->samples_taken[ring].words, at = *taken;
+	uint32_t n = 1;
+
+	if (__atomic_load_n(&f->memory->samples_written[ring].words, __ATOMIC_ACQUIRE) == at)
+		return 0;
+	for (uint32_t i = 0; i < n && i < OPERATOR_SAMPLE_WORDS; i++) {
+		words[i] = from[(at + i) % OPERATOR_RING_WORDS];
+		n = words[0] & 0xff;
+	}
+	__atomic_store_n(taken, at + n, __ATOMIC_RELEASE);
+	return n;
 }
 
 #endif

@@ -72,6 +72,7 @@ static const char *const props[] = {
     "operator",
     "operator-vms",
     "operator-requests-hz",
+    "operator-samples-hz",
     "operator-interrupt",
     "operator-identity",
     NULL,

@@ -275,6 +275,11 @@ HOST_TESTS += samples
 HOST_SRC_samples := tests/host/test_samples.c core/watch/samples.c
 $(HOST_SRC_samples:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
+# Rings of a VM that is an operator, with any contents.
+HOST_TESTS += operator_rings
+HOST_SRC_operator_rings := tests/host/test_operator_rings.c core/operator/operator_rings.c
+$(HOST_SRC_operator_rings:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
+
 # Harts that are threads, under ThreadSanitizer: what one hands to another must be in order.
 THREADS_SRC := $(addprefix tests/host/,test_threads.c threads.c) core/log.c core/console/ring.c \
 	core/lib/printf.c core/dispatch/serve_requests.c \

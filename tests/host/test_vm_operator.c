@@ -37,6 +37,7 @@ static void what_vms_get(void **state)
 	assert_int_equal(o->access, VM_OPERATOR_WATCH);
 	assert_int_equal(o->vms, 1);
 	assert_int_equal(o->requests_hz, 100);
+	assert_int_equal(o->samples_hz, 0);
 	assert_int_equal(o->source, 5);
 	assert_int_equal(o->identity, 0);
 	assert_true(pci_node_is_there(&tree->vms[1]));
@@ -44,12 +45,14 @@ static void what_vms_get(void **state)
 	set_string(t, BETA, "operator", "control");
 	set_bytes(t, BETA, "operator-vms", "beta\0alpha", 11);
 	set_u32(t, BETA, "operator-requests-hz", 10000);
+	set_u32(t, BETA, "operator-samples-hz", 100000);
 	set_string(t, BETA, "interrupts", "aia");
 	set_u32(t, BETA, "operator-identity", 63);
 	o = &accepted(t)->vms[1].operator;
 	assert_int_equal(o->access, VM_OPERATOR_CONTROL);
 	assert_int_equal(o->vms, 3);
 	assert_int_equal(o->requests_hz, 10000);
+	assert_int_equal(o->samples_hz, 100000);
 	assert_int_equal(o->identity, 63);
 	/* Without a list: itself alone. */
 	delete_prop(t, BETA, "operator-vms");
@@ -104,6 +107,13 @@ static void numbers(void **state)
 	refused(t, VM_REFUSED_VALUE,
 	        BETA ": operator-requests-hz: 10001 is not 1 to 10000 requests a second");
 	delete_prop(t, BETA, "operator-requests-hz");
+	set_u32(t, BETA, "operator-samples-hz", 0);
+	refused(t, VM_REFUSED_VALUE,
+	        BETA ": operator-samples-hz: 0 is not 1 to 100000 samples a second");
+	set_u32(t, BETA, "operator-samples-hz", 100001);
+	refused(t, VM_REFUSED_VALUE,
+	        BETA ": operator-samples-hz: 100001 is not 1 to 100000 samples a second");
+	delete_prop(t, BETA, "operator-samples-hz");
 	delete_prop(t, BETA, "operator-interrupt");
 	refused(t, VM_REFUSED_MISSING_PROPERTY, BETA ": operator-interrupt: is missing");
 	set_u32(t, BETA, "operator-interrupt", 32);

@@ -85,9 +85,10 @@ static void print_json_operator(const struct vm_tree *tree, const struct vm_oper
 		printf("null");
 	else
 		printf("{\"access\":\"%s\",\"vms\":[%s],\"requests_hz\":%" PRIu32
-		       ",\"source\":%" PRIu32 ",\"identity\":%" PRIu32 "}",
-		       operator_name(o), names_of(tree, o->vms, true), o->requests_hz, o->source,
-		       o->identity);
+		       ",\"samples_hz\":%" PRIu32 ",\"source\":%" PRIu32 ",\"identity\":%" PRIu32
+		       "}",
+		       operator_name(o), names_of(tree, o->vms, true), o->requests_hz,
+		       o->samples_hz, o->source, o->identity);
 }
 
 void print_json_vm(const struct vm_tree *tree, const struct vm_config *vm,

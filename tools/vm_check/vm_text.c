@@ -123,9 +123,11 @@ const char *operator_name(const struct vm_operator *o)
 
 static void print_operator(const struct vm_tree *tree, const struct vm_operator *o)
 {
-	printf("  operator  %s: %s\n            at most %" PRIu32
-	       " requests a second; source %" PRIu32,
-	       operator_name(o), names_of(tree, o->vms, false), o->requests_hz, o->source);
+	printf("  operator  %s: %s\n            at most %" PRIu32 " requests a second",
+	       operator_name(o), names_of(tree, o->vms, false), o->requests_hz);
+	if (o->samples_hz)
+		printf(", %" PRIu32 " samples a second and hart", o->samples_hz);
+	printf("; source %" PRIu32, o->source);
 	if (o->identity)
 		printf(", identity %" PRIu32, o->identity);
 	printf("; registers at 0x%" PRIx64 "\n", GUEST_OPERATOR_BASE);

@@ -6,6 +6,7 @@
  *   N           a tick of the machine's time; nothing is waited for if that is over
  *   +N          so many ticks after the answer before; +0: at once
  *   key         when a byte is typed
+ * The command `!` takes all samples from the rings, and prints their words.
  * In the exact profile each request of a script without `key` comes at the same instruction in each
  * run.
  *   times=N     so often the whole script
@@ -105,6 +106,23 @@ static void answered(uint64_t number)
 	}
 }
 
+static void take(uint64_t number)
+{
+	uint64_t words[OPERATOR_SAMPLE_WORDS];
+	uint32_t n;
+
+	for (uint32_t ring = 0; ring < operator_read(&function, OPERATOR_RINGS); ring++) {
+		while ((n = operator_sample(&function, ring, words))) {
+			print("operator: %u: hart %u:", number,
+			      operator_read(&function, OPERATOR_HART + 4 * ring));
+			for (uint32_t i = 0; i < n; i++)
+				print(" %x", words[i]);
+			print("\n");
+		}
+	}
+	print("operator: %u: status 0\n", number);
+}
+
 static const char *script(void)
 {
 	const char *text = bootarg("script");
@@ -128,6 +146,10 @@ static uint64_t play(const char *at, uint64_t n)
 	while (*at && *at != ' ') {
 		wait(&at);
 		copy(&at, text, sizeof(text));
+		if (text[0] == '!') {
+			take(++n);
+			continue;
+		}
 		(void)operator_ask(&function, ++n, text);
 		answered(n);
 	}

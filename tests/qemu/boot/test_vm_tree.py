@@ -200,7 +200,8 @@ core selector event-fields operator-fields operators events sbi-events sbi-stimu
 memory memory-at kernel load-offset initrd bootargs console interrupts budget restart restart-limit
 bad-access controls heartbeat-ms crash-exits boot share look pmu pmu-reads pmu-counters pmu-events
 pmu-raw-events pmu-snapshot pmu-overflow pmu-freeze pmu-idle-cycles pmu-overflow-limit
-operator operator-vms operator-requests-hz operator-interrupt operator-identity"""
+operator operator-vms operator-requests-hz operator-samples-hz operator-interrupt
+operator-identity"""
 NODES = ["images { bare: bare {", "vms {", "vcpu0 {", "vms { one { devices { it {",
          "shared { it {", "shared { it { size = /bits/ 64 <0x1000>; one {", "schedules { hart0 {",
          "schedules { hart0 { major-frame-us = <1000>; it {",

@@ -45,9 +45,8 @@ def test_the_image_is_small(folders):
     assert folders["data"]["all"] < 1 * KIB
     # What alignment leaves out depends on where text ends. Aligned the most are the stacks. 3 KiB
     # are the table of 64 harts that the host's tree may have, 36 the table of the trees' nodes, 8
-    # lead from sources to wires, 4 are the calls of VMs that are traced, 12 are bells, each with
-    # the configuration space of its PCI function, and 3 are for the rings and functions of
-    # operators.
+    # lead from sources to wires, 4 are the calls of VMs that are traced, and 12 are bells, each
+    # with the configuration space of its PCI function.
     assert 32 * KIB < folders["bss"]["all"] - folders["bss"]["padding"] <= 168 * KIB
     assert folders["bss"]["padding"] < 32 * KIB
 

@@ -78,22 +78,46 @@ def test_the_emulator_ends_as_well(tmp_path, emulator, words, number):
     wait_for(lambda: not is_running(pid))
 
 
-GROUP = """
-import signal, sys
+def run_program(program, *words):
+    """A Python program in a process of its own, whose main thread is its own."""
+    return subprocess.Popen([sys.executable, "-c", program, *map(str, words)],
+                            stderr=subprocess.PIPE, text=True,
+                            env={**os.environ, "PYTHONPATH": str(harness.ROOT / "tools/lib"),
+                                 "PYTHONDONTWRITEBYTECODE": "1"})
+
+
+ASKED_AT_ONCE = """
+import os, signal, sys
 from tallylib import ended
-signal.signal(signal.SIGINT, signal.default_int_handler)
-ended.group(["sh", "-c", sys.argv[1]])
+def ask():
+    with open(sys.argv[1], "w") as file:
+        file.write(str(os.getpid()))
+    os.kill(os.getppid(), signal.SIGTERM)
+sys.exit(ended.run("tool", lambda: ended.captured(["sleep", "100000"], preexec_fn=ask)))
+"""
+
+
+def test_a_program_that_is_being_started_ends_as_well(tmp_path):
+    """The signal comes before the tool knows the program's number."""
+    with run_program(ASKED_AT_ONCE, tmp_path / "pid") as process:
+        assert process.communicate(timeout=harness.GUARD)[1] == "tool: interrupted\n"
+    assert process.returncode == 128 + signal.SIGTERM
+    assert not is_running(int((tmp_path / "pid").read_text(encoding="ascii")))
+
+
+GROUP = """
+import sys
+from tallylib import ended
+sys.exit(ended.run("tool", lambda: ended.group(["sh", "-c", sys.argv[1]])))
 """
 
 
 def test_a_group_ends_with_all_that_it_started(tmp_path):
-    """As tools/test-long runs its parts. In a process of its own, whose main thread is its own."""
+    """As tools/test-long runs its parts."""
     program = f"sleep 100000 & echo $! >{tmp_path}/part; mv {tmp_path}/part {tmp_path}/pid; wait"
-    with subprocess.Popen([sys.executable, "-c", GROUP, program], stderr=subprocess.PIPE, text=True,
-                          env={**os.environ, "PYTHONPATH": str(harness.ROOT / "tools/lib"),
-                               "PYTHONDONTWRITEBYTECODE": "1"}) as process:
+    with run_program(GROUP, program) as process:
         wait_for((tmp_path / "pid").exists)
         process.send_signal(signal.SIGINT)
-        assert process.communicate()[1].splitlines()[-1] == "KeyboardInterrupt"
+        assert process.communicate(timeout=harness.GUARD)[1] == "tool: interrupted\n"
     pid = int((tmp_path / "pid").read_text(encoding="ascii"))
     wait_for(lambda: not is_running(pid))

@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 from runlib import qemu as run_qemu
+from tallylib import ended
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
 BUILD = os.path.join(TOP, "build")
@@ -55,23 +56,19 @@ def make(*targets):
 
 def console(command, timeout):
     """What a command printed, without carriage returns; it must end well."""
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT) as process:
+    with ended.started(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                       stderr=subprocess.STDOUT) as process:
         try:
+            late = False
             said, _ = process.communicate(timeout=timeout)
-            ended = True
         except subprocess.TimeoutExpired:
-            ended = False
-        finally:
-            # tools/run takes its emulator with it when it is asked to end, and only then.
-            if process.poll() is None:
-                process.terminate()
-        if not ended:
+            late = True
+            process.terminate()
             said, _ = process.communicate()
     text = said.decode(errors="replace").replace("\r", "")
-    if not ended or process.returncode:
-        raise Failure("%s: %s\n%s" % ("status %d" % process.returncode if ended else
-                                      "no end after %d s" % timeout, shlex.join(command),
+    if late or process.returncode:
+        raise Failure("%s: %s\n%s" % ("no end after %d s" % timeout if late else
+                                      "status %d" % process.returncode, shlex.join(command),
                                       text[-4000:]))
     return text
 

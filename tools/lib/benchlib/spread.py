@@ -13,6 +13,7 @@ import threading
 import time
 
 from benchlib import kvm, machine, runs
+from tallylib import ended
 
 AGAIN = "again:"  # before the name of a run that is done for the second time
 QUIET = 10  # seconds at most, so that nobody wonders whether anything goes on
@@ -130,6 +131,12 @@ def prepare(todo, sshlogin):
                               "%s, and `make setup`\n%s" % (machine.TOP, done.stdout + done.stderr))
 
 
+def end_all(parallel):
+    """Once: start no more; twice: end those that run."""
+    parallel.terminate()
+    parallel.terminate()
+
+
 def all_of(todo, args):
     """({name: result}, {name: result of the second time})"""
     again = twice(todo, args.repeat)
@@ -152,21 +159,15 @@ def all_of(todo, args):
                 ":::"]
     # GNU parallel prints each process's line when it is whole; the same name twice is no matter.
     names = [run.name for _, run in labels]
-    with subprocess.Popen(command + names, text=True, cwd=machine.TOP, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE) as process:
-        try:
-            for line in lines_of(process.stdout, progress.waits):
-                result = judged(json.loads(line), ours)
-                keep(result, args.set)
-                name = result["name"]
-                where, label = (second, AGAIN + name) if name in first else (first, name)
-                where[name] = result
-                progress.ended(label, result)
-        except BaseException:
-            # Once: start no more; twice: end those that run.
-            process.terminate()
-            process.terminate()
-            raise
+    with ended.started(command + names, end_all, text=True, cwd=machine.TOP,
+                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
+        for line in lines_of(process.stdout, progress.waits):
+            result = judged(json.loads(line), ours)
+            keep(result, args.set)
+            name = result["name"]
+            where, label = (second, AGAIN + name) if name in first else (first, name)
+            where[name] = result
+            progress.ended(label, result)
     lost = {run.name for run in todo} - first.keys()
     if lost:
         raise machine.Failure("no result of " + ", ".join(sorted(lost)))

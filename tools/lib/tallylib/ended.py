@@ -3,6 +3,7 @@
 
   sys.exit(ended.run("tools/bench-calls", main))
 """
+import contextlib
 import os
 import signal
 import subprocess
@@ -17,9 +18,32 @@ class Asked(KeyboardInterrupt):
         self.number = number
 
 
+class Kept:
+    """The signals that ask the tool to end, while it starts a program: torn out of that, it would
+    leave behind a program that nobody can end."""
+
+    def __init__(self):
+        self.starting = False
+        self.number = 0  # the last signal since then
+
+    def begin(self):
+        self.number, self.starting = 0, True
+
+    def end(self):
+        """Raises Asked if a signal came meanwhile."""
+        self.starting = False
+        if self.number:
+            raise Asked(self.number)
+
+
+KEPT = Kept()
+
+
 def asked(number, _frame):
     """A signal handler."""
-    raise Asked(number)
+    if not KEPT.starting:
+        raise Asked(number)
+    KEPT.number = number
 
 
 def run(program, main, hint=""):
@@ -34,27 +58,36 @@ def run(program, main, hint=""):
         return 128 + end.number
 
 
-def captured(words, timeout=None, **more):
-    """Runs a program as subprocess.run() does, but asks it to end where that would kill it, so
-    that it takes along its own emulator."""
-    with subprocess.Popen(words, text=True, errors="replace", stdout=subprocess.PIPE,
-                          **more) as process:
+@contextlib.contextmanager
+def started(words, end=subprocess.Popen.terminate, **more):
+    """A program, for a `with`. A block that is left by an exception ends it first, by end(), and
+    waits for it, so that it takes along its own emulator."""
+    KEPT.begin()
+    try:
+        process = subprocess.Popen(words, **more)
+    except BaseException:
+        KEPT.end()
+        raise
+    with process:
         try:
-            out, err = process.communicate(timeout=timeout)
+            KEPT.end()
+            yield process
         except BaseException:
-            process.terminate()
+            end(process)
             process.wait()
             raise
+
+
+def captured(words, timeout=None, **more):
+    """Runs a program as subprocess.run() does, but asks it to end where that would kill it."""
+    with started(words, text=True, errors="replace", stdout=subprocess.PIPE, **more) as process:
+        out, err = process.communicate(timeout=timeout)
     return subprocess.CompletedProcess(words, process.returncode, out, err)
 
 
 def group(words, **more):
     """Runs a program as subprocess.run() does, and returns its status. All that it has started in
     its turn ends with it if this tool is asked to end."""
-    with subprocess.Popen(words, start_new_session=True, **more) as process:
-        try:
-            return process.wait()
-        except BaseException:
-            os.killpg(process.pid, signal.SIGTERM)
-            process.wait()
-            raise
+    with started(words, lambda process: os.killpg(process.pid, signal.SIGTERM),
+                 start_new_session=True, **more) as process:
+        return process.wait()

@@ -135,12 +135,12 @@ static bool serve_some(struct dma_stay *stay)
 			serve(stay, &fault);
 	}
 	dma_log_lost();
-	if (iommu_has_fault(&dma.iommu))
+	if (iommu_waiting_faults(&dma.iommu))
 		return false;
 	dma.last_empty = stay->now;
 	/* Later faults interrupt again. */
 	iommu_ack_faults(&dma.iommu);
-	stay->again |= iommu_has_fault(&dma.iommu);
+	stay->again |= iommu_waiting_faults(&dma.iommu) > 0;
 	return !stay->again;
 }
 
@@ -281,6 +281,6 @@ void dma_listen(void)
 		dma.listener = this_pcpu();
 	}
 	/* Faults that are recorded already do not interrupt, so the first look is by time. */
-	if (dma.n_functions || iommu_has_fault(&dma.iommu))
+	if (dma.n_functions || iommu_waiting_faults(&dma.iommu))
 		external_poll_at(EXTERNAL_DMA, csr_read(CSR_TIME) + platform.timebase);
 }

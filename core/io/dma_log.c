@@ -200,12 +200,7 @@ void dma_log_stay_vm(struct dma_stay *stay)
 {
 	struct dma_log_state *told = &dma.vms[stay->vm->index].log;
 
-	for (uint32_t i = 0; i < dma.n_functions && dma.unlogged_offs; i++) {
-		struct dma_function *f = &dma.functions[i];
-
-		if (f->vm == stay->vm && f->off_unlogged && !stay->logged)
-			say_off(stay, f);
-	}
+	tell_offs(stay);
 	if (!stay->logged && told->unlogged)
 		say_untold(stay, told);
 }

@@ -4,7 +4,6 @@
 #include "core/sched/port.h"
 #include "core/sched/run_state.h"
 #include "core/vcpu/stay.h"
-#include "core/hart/check.h"
 #include "core/sched/sched_parts.h"
 #include "core/vcpu/vm.h"
 #include "vpmu/bits.h"
@@ -30,19 +29,6 @@ static void others_wait(const struct pcpu *pcpu, const struct vcpu *vcpu)
  * stay. But interrupts without an end do not postpone the next step for ever. */
 #define LOOKS 8U
 
-/* Serves interrupts and requests in the time slice of a working vcpu. Returns whether there were
- * any: only they make other vcpus ready, whose steal time begins then. */
-static bool serve_between(struct pcpu *pcpu, const struct vcpu *vcpu)
-{
-	bool pending;
-
-	sched_set_timer(pcpu, NULL);
-	pending = sched_next_stay(pcpu);
-	if (pending)
-		others_wait(pcpu, vcpu);
-	return pending;
-}
-
 void sched_do_life_work(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	requests_disable(&vcpu->requests);
@@ -52,15 +38,18 @@ void sched_do_life_work(struct pcpu *pcpu, struct vcpu *vcpu)
 	/* Between two pieces its window may end, or it may move. */
 	while (pcpu->ready & vcpu->bit && sched_has_life_work(vcpu) && /* WAITS */
 	       csr_read(CSR_TIME) < pcpu->slice_end) {
-		uint32_t looks = 0;
-
 		pcpu_account_to(pcpu, vcpu, EXIT_LOADING);
 		if (!vm_life_work(vcpu->vm)) {
 			vcpu_turn_over(vcpu, TURN_WORK);
 			vcpu_wake_at(vcpu, ~0UL);
 			sched_enable_requests(vcpu);
 		}
-		while (serve_between(pcpu, vcpu) && ++looks < LOOKS)
-			;
+		for (uint32_t looks = 0; looks < LOOKS; looks++) {
+			sched_set_timer(pcpu, NULL);
+			if (!sched_next_stay(pcpu))
+				break;
+			/* Only what has been served makes others ready. */
+			others_wait(pcpu, vcpu);
+		}
 	}
 }

@@ -332,6 +332,16 @@ bool vcpu_is_observed(const struct vcpu *vcpu)
 	return vcpu->index & 1;
 }
 
+uint64_t observe_vcpus(uint32_t of_vms)
+{
+	uint64_t found = 0;
+
+	for (uint32_t i = 0; i < MAX_HART_VCPUS && this_pcpu()->vcpus[i]; i++)
+		found |= vcpu_is_observed(this_pcpu()->vcpus[i]) ? BIT(i) : 0;
+	require(of_vms == ~0U);
+	return found;
+}
+
 uint64_t vcpu_fw_total(const struct vcpu *vcpu, uint32_t code)
 {
 	(void)vcpu;

@@ -170,6 +170,12 @@ void vcpu_take_samples(struct vcpu *vcpu)
 	(void)vcpu;
 }
 
+bool vcpu_is_observed(const struct vcpu *vcpu)
+{
+	(void)vcpu;
+	abort();
+}
+
 void account_copy(const struct vcpu *vcpu)
 {
 	(void)vcpu;
@@ -239,6 +245,12 @@ void heart_watch(struct vm *vm)
 void vm_failed(struct vcpu *vcpu, const char *failure, uint64_t value)
 {
 	(void)vcpu, (void)failure, (void)value;
+}
+
+bool vcpu_is_observed(const struct vcpu *vcpu)
+{
+	(void)vcpu;
+	abort();
 }
 
 void observer_end(struct vcpu *vcpu, uint32_t n)

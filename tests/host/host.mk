@@ -129,6 +129,9 @@ HOST_SRC_console_random := tests/host/test_console_random.c tests/host/console_l
 HOST_TESTS += printf
 HOST_SRC_printf := tests/host/test_printf.c core/lib/printf.c
 
+HOST_TESTS += copy
+HOST_SRC_copy := tests/host/test_copy.c
+
 HOST_TESTS += words
 HOST_SRC_words := tests/host/test_words.c $(addprefix core/lib/,words.c event_names.c sbi_names.c \
 	text.c printf.c)

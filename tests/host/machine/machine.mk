@@ -2,7 +2,7 @@
 # make host-core: all of core/ and vpmu/ on a machine of several harts. Its objects are its own:
 # tests/host/machine/hart stands in for headers of arch/riscv. Strings are those of the host. Its
 # harts translate nothing in HS.
-CORE_SRC := $(filter-out core/lib/string.c core/boot/hs_% core/debug/trips.c, \
+CORE_SRC := $(filter-out core/lib/copy.c core/lib/string.c core/boot/hs_% core/debug/trips.c, \
 	$(sort $(wildcard core/*.c core/*/*.c))) $(VPMU_SRC) \
 	$(addprefix arch/riscv/counters/,hpm.c hpm_sbi.c hpm_raw.c hpm_fixed.c hpm_flags.c \
 	fw_events.c) $(addprefix arch/riscv/devices/,pci.c pci_reset.c) \

@@ -171,7 +171,7 @@ void log_flush(void)
 
 void log_line(const char *format, ...)
 {
-	char line[256];
+	char line[LOG_LINE_BYTES];
 	va_list args;
 
 	va_start(args, format);

@@ -230,6 +230,8 @@ bool dma_log_remaining(struct vm *vm)
 		return false;
 	spin_lock(&dma.lock);
 	stay.now = csr_read(CSR_TIME);
+	/* Another VM's line, too: this one's end does not wait for that one's hart. */
+	dma_log_waiting(&stay);
 	while (stay.served < STAY_FAULTS && !stay.logged && is_next(&stay) &&
 	       iommu_next_fault(&dma.iommu, &fault))
 		serve(&stay, &fault);

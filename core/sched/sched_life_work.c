@@ -5,6 +5,7 @@
 #include "core/sched/run_state.h"
 #include "core/vcpu/stay.h"
 #include "core/sched/sched_parts.h"
+#include "core/tree/vm_stay.h"
 #include "core/vcpu/vm.h"
 #include "vpmu/bits.h"
 
@@ -25,9 +26,41 @@ static void others_wait(const struct pcpu *pcpu, const struct vcpu *vcpu)
 	}
 }
 
-/* A step begins only when nothing else is pending, because both together might make too long a
- * stay. But interrupts without an end do not postpone the next step for ever. */
-#define LOOKS 8U
+static void step(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	pcpu_account_to(pcpu, vcpu, EXIT_LOADING);
+	if (vm_life_work(vcpu->vm))
+		return;
+	vcpu_turn_over(vcpu, TURN_WORK);
+	vcpu_wake_at(vcpu, ~0UL);
+	sched_enable_requests(vcpu);
+}
+
+/* Begins a stay, which serves what is pending. Returns whether there was anything. */
+static bool next_stay(struct pcpu *pcpu, const struct vcpu *vcpu)
+{
+	sched_set_timer(pcpu, NULL);
+	if (!sched_next_stay(pcpu))
+		return false;
+	/* Only what has been served makes others ready. */
+	others_wait(pcpu, vcpu);
+	return true;
+}
+
+/* Begins a stay that is short enough yet for a step, because both together might be too long: one
+ * that has served nothing. But interrupts without an end do not postpone the step for ever: after
+ * some stays one will do that has served little, and in the end any. */
+#define LOOKS      8U
+#define MORE_LOOKS 16U
+#define LITTLE     (VM_STAY_SHORT / 2)
+
+static void begin_stay(struct pcpu *pcpu, const struct vcpu *vcpu)
+{
+	for (uint32_t n = 1; next_stay(pcpu, vcpu) && n < MORE_LOOKS; n++) {
+		if (n >= LOOKS && csr_read(CSR_INSTRET) - pcpu->last_irq_check < LITTLE)
+			return;
+	}
+}
 
 void sched_do_life_work(struct pcpu *pcpu, struct vcpu *vcpu)
 {
@@ -35,21 +68,12 @@ void sched_do_life_work(struct pcpu *pcpu, struct vcpu *vcpu)
 	pcpu->last = vcpu->bit;
 	pcpu->slice_end = csr_read(CSR_TIME) + vcpu->slice;
 	others_wait(pcpu, vcpu);
-	/* Between two pieces its window may end, or it may move. */
+	/* This one has served an exit, or has switched. */
+	begin_stay(pcpu, vcpu);
+	/* Between two steps its window may end, or it may move. */
 	while (pcpu->ready & vcpu->bit && sched_has_life_work(vcpu) && /* WAITS */
 	       csr_read(CSR_TIME) < pcpu->slice_end) {
-		pcpu_account_to(pcpu, vcpu, EXIT_LOADING);
-		if (!vm_life_work(vcpu->vm)) {
-			vcpu_turn_over(vcpu, TURN_WORK);
-			vcpu_wake_at(vcpu, ~0UL);
-			sched_enable_requests(vcpu);
-		}
-		for (uint32_t looks = 0; looks < LOOKS; looks++) {
-			sched_set_timer(pcpu, NULL);
-			if (!sched_next_stay(pcpu))
-				break;
-			/* Only what has been served makes others ready. */
-			others_wait(pcpu, vcpu);
-		}
+		step(pcpu, vcpu);
+		begin_stay(pcpu, vcpu);
 	}
 }

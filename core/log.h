@@ -12,7 +12,7 @@ struct ring;
  * firmware, as it does before this call. Boot hart only. */
 void log_init(hpa_t uart_base, uint32_t uart_shift, uint32_t uart_width);
 
-#define LOG_LINE_BYTES 256u /* of the longest line, with its NUL; the rest of a longer one is lost */
+#define LOG_LINE_BYTES 256u /* of the longest line, with its NUL */
 
 /* Logs one line; format has no newline. Any hart may call it, but never for something that a guest
  * can repeat. */

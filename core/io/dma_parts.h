@@ -113,8 +113,8 @@ void dma_log_off(struct dma_function *f);
 /* Has a later stay log lost records, if there are any. */
 void dma_log_lost(void);
 
-/* Makes or prints a line that is due, if the stay has done nothing yet. Returns the time of the next
- * line that this hart has to log. */
+/* Makes or prints a line that is due, if the stay has done nothing yet. Returns the time of the
+ * next line that this hart has to log. */
 uint64_t dma_log_due(struct dma_stay *stay);
 
 /* Prints the line that waits, whosever it is. */

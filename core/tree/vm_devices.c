@@ -215,7 +215,7 @@ bool vm_has_irq(const struct vm_config *vm, uint32_t number)
 			return true;
 	}
 	return number == GUEST_UART_IRQ || number == vm->operator.source ||
-	       vm_device_of_irq(vm, number);
+	                                             vm_device_of_irq(vm, number);
 }
 
 /* Uses the host's number, if the tree asks for it. */

@@ -89,7 +89,8 @@ void *samples_page(uint32_t client, uint32_t n)
 	uint32_t words = PAGE_SIZE / sizeof(uint64_t);
 	uint32_t each = rings ? rings->length / words : 1;
 
-	return rings && n / each < n_pcpus ? rings[n / each].words + n % each * words : NULL;
+	return rings && n / each < n_pcpus ? rings[n / each].words + (size_t)(n % each) * words
+	                                   : NULL;
 }
 
 void samples_forget(uint32_t client)

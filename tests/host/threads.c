@@ -247,12 +247,6 @@ void vm_failed(struct vcpu *vcpu, const char *failure, uint64_t value)
 	(void)vcpu, (void)failure, (void)value;
 }
 
-bool vcpu_is_observed(const struct vcpu *vcpu)
-{
-	(void)vcpu;
-	abort();
-}
-
 void observer_end(struct vcpu *vcpu, uint32_t n)
 {
 	(void)vcpu, (void)n;

@@ -36,7 +36,7 @@ static uint64_t wait(uint64_t read)
 
 	if (every) {
 		end = csr_read(time) / every * every + every;
-		while (csr_read(time) < end)
+		for (uint64_t now = end - every; now < end; now = csr_read(time))
 			spin(1000); /* QEMU takes long for a look at the time */
 		return value;
 	}

@@ -7,10 +7,11 @@ import pytest
 
 import harness
 import perf_runs
+from operator_trees import BUSY, operator, run, tree, vm
+from operators import answers
 from perflib import samples
 from recordings import CHEAP, cost, taken
 from tallylib import tally_ctl
-from test_operator_vm import BUSY, answers, operator, run, tree, vm
 
 LENGTH = 100000
 ROUNDS = 3

@@ -2,60 +2,16 @@
 """A VM that is an operator asks by its PCI function: what it is told, and what is refused."""
 
 import json
-import re
 
 import harness
-import plain
-from shared_memory import TREE, VM, MIB
+from operator_trees import BUSY, operator, run, tree, vm
+from operators import answers
 from tallylib import tally_ctl
 
 LENGTH = 100000
 ROUNDS = 2
 # The jump to the work, two instructions a round and the return, and the ecall.
 USER_WORK = 2 * LENGTH + 3
-
-
-def vm(name, bootargs, properties="", hart=0):
-    """A node of /vms."""
-    return VM.format(name=name, memory=4 * MIB, bootargs=bootargs, hart=hart,
-                     properties=properties)
-
-
-def operator(commands, access="watch", vms='"alpha"', more="", args="", hart=0):
-    """The VM "ops" that gives these commands; each one is (WHEN, COMMAND)."""
-    script = ";".join(f"{when},{command.replace(' ', '+')}" for when, command in commands)
-    return vm("ops", f"kind=operator {args} script={script}",
-              f'operator = "{access}"; operator-vms = {vms}; operator-interrupt = <5>; '
-              f"operator-requests-hz = <10000>; {more}", hart)
-
-
-def tree(tmp_path, *vms):
-    """The path of a VM tree."""
-    plain.make("build/guests/bare.bin")
-    file = tmp_path / "vms.dts"
-    file.write_text(TREE.format(vms="".join(vms), shared="").replace("shared {\n\t};", ""),
-                    encoding="utf-8")
-    return file
-
-
-def run(tmp_path, *vms, options=(), **others):
-    """Runs a tree of these nodes."""
-    return harness.run(tree(tmp_path, *vms),
-                       options=["--include", harness.BUILD / "guests", *options], **others)
-
-
-def answers(result, name="ops"):
-    """Of each request its lines and its status."""
-    told = {}
-    for line in result.vm(name):
-        found = re.fullmatch(r"operator: (\d+): (.*)", line)
-        if found:
-            told.setdefault(int(found[1]), []).append(found[2])
-    return [(lines[:-1], int(lines[-1].removeprefix("status ")))
-            for _, lines in sorted(told.items())]
-
-
-BUSY = "kind=busy ticks=20000000"
 
 
 @harness.both_backends

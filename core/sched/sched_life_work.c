@@ -66,10 +66,11 @@ void sched_do_life_work(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	requests_disable(&vcpu->requests);
 	pcpu->last = vcpu->bit;
-	pcpu->slice_end = csr_read(CSR_TIME) + vcpu->slice;
 	others_wait(pcpu, vcpu);
-	/* This one has served an exit, or has switched. */
+	/* This one has served an exit, or has switched. The slice is for steps alone: a short one
+	 * might be over before the first. */
 	begin_stay(pcpu, vcpu);
+	pcpu->slice_end = csr_read(CSR_TIME) + vcpu->slice;
 	/* Between two steps its window may end, or it may move. */
 	while (pcpu->ready & vcpu->bit && sched_has_life_work(vcpu) && /* WAITS */
 	       csr_read(CSR_TIME) < pcpu->slice_end) {

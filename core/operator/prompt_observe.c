@@ -40,12 +40,15 @@ static bool parse_event(const char *text, struct observed_event *event)
 	uint64_t number;
 
 	*event = (struct observed_event){.flags = 0};
-	if (event_of_name(text, (size_t)(end - text), &event->event_idx))
-		text = end;
-	else if (number_cut(&text, &number) && number <= UINT32_MAX)
+	if (number_cut(&text, &number)) {
+		if (number > UINT32_MAX)
+			return false;
 		event->event_idx = (uint32_t)number;
-	else
+	} else if (event_of_name(text, (size_t)(end - text), &event->event_idx)) {
+		text = end;
+	} else {
 		return false;
+	}
 	if (*text == '/') {
 		text++;
 		if (!number_cut(&text, &event->data))

@@ -135,25 +135,6 @@ def test_the_reader_is_late(console, tmp_path):
     assert f'"samples":{all_of_them},"lost":{all_of_them - 2 * room},"late":0' in line
 
 
-def test_the_bound(console, tmp_path):
-    """As many samples as it may take, and no more: the count goes on, and the reason is told."""
-    most = 50
-    script = keys("sample alpha 0x2:u 1000", "!", "observed --json")
-    screen, path = booted(console, tmp_path, WAITS,
-                          operator(script, more=samples_hz(most)))
-    ops = Operator(screen, 2)
-    with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
-        # The serial line has no bound.
-        (line,) = machine.objects("sample alpha 0x2:u 1000")
-        ops.next()
-        assert work(screen, machine, line["observation"])["samples"] == USER_WORK // 1000
-        assert len(taken(machine, samples.Decoder())) == USER_WORK // 1000
-    assert [s.number for s in ops.samples()] == [*range(1, most + 1)]
-    (line,) = ops.next()
-    assert f'"value":{USER_WORK},' in line and f'"samples":{most},' in line
-    assert '"ended":"more samples than operator-samples-hz allows"' in line
-
-
 def test_what_a_sample_costs(console, tmp_path):
     """No more than is told, and the harts do nothing for its way out."""
     script = keys(f"sample alpha 0x2:uk {CHEAP}", "vms", "!")

@@ -368,6 +368,11 @@ run-debian: setup
 		$(MAKE) --no-print-directory run-debian-parts $(if $(V),V=1)
 	$(Q)tools/run-debian $(DEBIAN) || [ $$? -eq 130 ]
 
+# What asks Tally in a guest whose VM is an operator (docs/operator.md).
+.PHONY: operator-tools
+operator-tools: $(LINUX_GUEST_DIR)/tally-operator
+	$(Q)tools/make/operator-tools $(B)/operator $<
+
 # What was fetched stays, so that all can be built again without a network; so do the disks of
 # Debian guests, with what these wrote.
 FETCHED := guest platform debian
@@ -417,6 +422,7 @@ Targets:
               (160 MB are fetched, once; TABLES=FILE.yaml adds a table)
   debian-disk  a disk with Debian, to be copied for guests, with OpenSSH, perf and sqlite3 (410 MB;
               5 minutes, once)
+  operator-tools  what asks Tally from a Linux guest, as a package and as files (docs/operator.md)
   pictures    draw the pictures of the documentation anew, from docs/pictures/*.pikchr
   setup       install what is missing (as root; the other targets do it too)
   clean       remove what was built; what was fetched and disks stay (build/guest, build/platform,

@@ -37,44 +37,48 @@ static void step(struct pcpu *pcpu, struct vcpu *vcpu)
 }
 
 /* Begins a stay, which serves what is pending. Returns whether there was anything. */
-static bool next_stay(struct pcpu *pcpu, const struct vcpu *vcpu)
+static inline bool next_stay(struct pcpu *pcpu)
 {
 	sched_set_timer(pcpu, NULL);
-	if (!sched_next_stay(pcpu))
-		return false;
-	/* Only what has been served makes others ready. */
-	others_wait(pcpu, vcpu);
-	return true;
+	return sched_next_stay(pcpu);
 }
 
-/* Begins a stay that is short enough yet for a step, because both together might be too long: one
- * that has served nothing. But interrupts without an end do not postpone the step for ever: after
- * some stays one will do that has served little, and in the end any. */
-#define LOOKS      8U
-#define MORE_LOOKS 16U
-#define LITTLE     (VM_STAY_SHORT / 2)
+/* A step begins only in a stay that has served nothing, because both together might be too long.
+ * But interrupts without an end do not postpone it for ever: after LOOKS stays one will do that has
+ * served little. What takes longer comes after a pause, or at the speed of the serial line. If
+ * instret counts wrong, it does not show the length of a stay, and any will do then. */
+#define LOOKS  8U
+#define LITTLE (VM_STAY_SHORT / 2)
 
-static void begin_stay(struct pcpu *pcpu, const struct vcpu *vcpu)
+/* The stay has served something. Not inlined, because that is rare. */
+static __attribute__((noinline)) void look_again(struct pcpu *pcpu, const struct vcpu *vcpu)
 {
-	for (uint32_t n = 1; next_stay(pcpu, vcpu) && n < MORE_LOOKS; n++) {
-		if (n >= LOOKS && csr_read(CSR_INSTRET) - pcpu->last_irq_check < LITTLE)
+	uint32_t n = 1;
+
+	do { /* WAITS */
+		/* Only what has been served makes others ready. */
+		others_wait(pcpu, vcpu);
+		if (n++ >= LOOKS && (pcpu->hpm.inexact.where ||
+		                     csr_read(CSR_INSTRET) - pcpu->last_irq_check < LITTLE))
 			return;
-	}
+	} while (next_stay(pcpu));
 }
 
 void sched_do_life_work(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	requests_disable(&vcpu->requests);
 	pcpu->last = vcpu->bit;
-	others_wait(pcpu, vcpu);
-	/* This one has served an exit, or has switched. The slice is for steps alone: a short one
-	 * might be over before the first. */
-	begin_stay(pcpu, vcpu);
 	pcpu->slice_end = csr_read(CSR_TIME) + vcpu->slice;
+	others_wait(pcpu, vcpu);
+	/* This one has served an exit, or has switched. */
+	if (next_stay(pcpu))
+		look_again(pcpu, vcpu);
 	/* Between two steps its window may end, or it may move. */
-	while (pcpu->ready & vcpu->bit && sched_has_life_work(vcpu) && /* WAITS */
-	       csr_read(CSR_TIME) < pcpu->slice_end) {
+	while (pcpu->ready & vcpu->bit && sched_has_life_work(vcpu)) { /* WAITS */
 		step(pcpu, vcpu);
-		begin_stay(pcpu, vcpu);
+		if (next_stay(pcpu))
+			look_again(pcpu, vcpu);
+		if (csr_read(CSR_TIME) >= pcpu->slice_end)
+			break;
 	}
 }

@@ -279,6 +279,14 @@ void observe_post(enum observe_what what, uint64_t asked)
 }
 
 /* Of the second hart there is a line and a bit. */
+struct sample_ring *samples_rings(uint32_t client)
+{
+	static uint64_t rings; /* the serial line has some */
+
+	(void)client;
+	return (struct sample_ring *)&rings;
+}
+
 uint64_t samples_noted(uint32_t on)
 {
 	return on ? 25 : 0;

@@ -35,3 +35,8 @@ def run(tmp_path, *vms, options=(), **others):
     """Runs a tree of these nodes."""
     return harness.run(tree(tmp_path, *vms),
                        options=["--include", harness.BUILD / "guests", *options], **others)
+
+
+def samples_hz(hz=100000):
+    """The property."""
+    return f"operator-samples-hz = <{hz}>;"

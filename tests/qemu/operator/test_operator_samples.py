@@ -7,7 +7,7 @@ import pytest
 
 import harness
 import perf_runs
-from operator_trees import BUSY, operator, run, tree, vm
+from operator_trees import BUSY, operator, run, samples_hz, tree, vm
 from operators import answers
 from perflib import samples
 from recordings import CHEAP, cost, taken
@@ -23,11 +23,6 @@ RING, SAMPLE = 4096, 6
 
 # A guest that works when it is told to, oftener than it will be.
 WAITS = vm("alpha", f"kind=waits filter=u rounds={2 * ROUNDS} length={LENGTH}")
-
-
-def samples_hz(hz=100000):
-    """The property."""
-    return f"operator-samples-hz = <{hz}>;"
 
 
 def sample_of(line):

@@ -46,13 +46,15 @@ def test_asked(tmp_path):
         1, "", "tools/tally-ctl: an operator that may only watch\n")
 
 
-@pytest.mark.parametrize("tool", [["tally-ctl", "vms"], ["tally-top"], ["perf-vms", "stat", "--duration", "1"]],
+@pytest.mark.parametrize("tool", [
+    ["tally-ctl", "vms"], ["tally-top"], ["perf-vms", "stat", "--duration", "1"]],
                          ids=lambda words: words[0])
 def test_no_operator(tmp_path, tool):
     """One sentence says why it cannot be asked."""
     status, said, complaint = ask(tmp_path, REFUSES, *tool, "--operator")
     assert (status, said) == (4, ""), complaint
-    assert complaint == f"tools/{tool[0]}: this guest's VM is no operator: no PCI function 1af4:10f1\n"
+    assert complaint == (f"tools/{tool[0]}: this guest's VM is no operator: "
+                         "no PCI function 1af4:10f1\n")
     status, said, complaint = ask(tmp_path, None, *tool, "--operator", "--serial", "/dev/null")
     assert (status, said) == (2, "")
     assert complaint.endswith("--serial and --operator exclude each other\n")

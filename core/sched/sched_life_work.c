@@ -45,10 +45,11 @@ static inline bool next_stay(struct pcpu *pcpu)
 
 /* A step begins only in a stay that has served nothing, because both together might be too long.
  * But interrupts without an end do not postpone it for ever: after LOOKS stays one will do that has
- * served little. What takes longer comes after a pause, or at the speed of the serial line. If
- * instret counts wrong, it does not show the length of a stay, and any will do then. */
-#define LOOKS  8U
-#define LITTLE (VM_STAY_SHORT / 2)
+ * served little, and after MORE_LOOKS any. So many come only where instret counts wrong, and does
+ * not show the length of a stay: what takes longer comes after a pause, or with typed bytes. */
+#define LOOKS      8U
+#define MORE_LOOKS 64U
+#define LITTLE     (VM_STAY_SHORT / 2)
 
 /* The stay has served something. Not inlined, because that is rare. */
 static __attribute__((noinline)) void look_again(struct pcpu *pcpu, const struct vcpu *vcpu)
@@ -58,10 +59,12 @@ static __attribute__((noinline)) void look_again(struct pcpu *pcpu, const struct
 	do { /* WAITS */
 		/* Only what has been served makes others ready. */
 		others_wait(pcpu, vcpu);
-		if (n++ >= LOOKS && (pcpu->hpm.inexact.where ||
-		                     csr_read(CSR_INSTRET) - pcpu->last_irq_check < LITTLE))
+		/* Then there is no other step, and the timer is pending all the time. */
+		if (csr_read(CSR_TIME) >= pcpu->slice_end)
 			return;
-	} while (next_stay(pcpu));
+		if (n >= LOOKS && csr_read(CSR_INSTRET) - pcpu->last_irq_check < LITTLE)
+			return;
+	} while (n++ < MORE_LOOKS && next_stay(pcpu));
 }
 
 void sched_do_life_work(struct pcpu *pcpu, struct vcpu *vcpu)

@@ -82,14 +82,14 @@ COLD := $(filter-out core/host/fdt_walk.c core/host/fdt_index.c core/host/fdt_no
 	core/panic.c $(addprefix core/lib/,event_names.c numbers.c sbi_names.c words.c) \
 	$(addprefix vpmu/,config_moves.c room.c) \
 	core/console/console_keys.c core/console/ring.c \
-	core/operator/terminal.c $(wildcard core/operator/prompt*.c) \
+	$(wildcard core/operator/*.c) \
 	$(addprefix arch/riscv/counters/,ad_trial.c fw_events.c hpm_exact.c hpm_flag_trials.c \
 		hpm_probe.c hpm_raw.c hpm_selfcheck.c hpm_table.c quirk_counters.c) \
 	$(addprefix arch/riscv/devices/,device_reset.c iommu.c iommu_queue.c iommu_try.c pci.c \
 		pci_access.c pci_reset.c) \
-	$(addprefix arch/riscv/hart/,gstage.c hs_map.c isa.c isa_trial.c quirks.c touch.c) \
+	$(addprefix arch/riscv/hart/,gstage.c hs_map.c pte.c isa.c isa_trial.c quirks.c touch.c) \
 	core/hart/hart_kind.c $(addprefix core/dispatch/,account_class.c hs_faults.c) \
-	$(addprefix core/io/,dma.c dma_faults.c dma_log.c functions.c pci_bus.c \
+	$(addprefix core/io/,dma.c dma_faults.c dma_log.c functions.c operator_function.c \
 		vm_quiet.c vpci.c) \
 	$(addprefix core/pmu/,budget_hart.c vm_overflow.c vm_pmu_policy.c) core/sched/vcpu_move.c \
 	$(addprefix core/vcpu/,exit_record.c long_call.c vm.c vm_command.c) \

@@ -130,29 +130,9 @@ __attribute__((noinline)) size_t log_room(unsigned int which)
 	return uses_ring ? ring_room(&ring, which) : SIZE_MAX;
 }
 
-bool log_vm_waits(uint32_t vm, size_t least)
+struct ring *log_ring(void)
 {
-	return uses_ring && ring_waits(&ring, vm, least);
-}
-
-int log_vm_told(void)
-{
-	return ring_told(&ring);
-}
-
-bool log_vm_is_told(void)
-{
-	return ring.ready;
-}
-
-uint64_t log_added(void)
-{
-	return ring.added;
-}
-
-uint64_t log_drained(void)
-{
-	return ring.added - ring.used;
+	return &ring;
 }
 
 struct uart *log_uart(void)
@@ -191,7 +171,7 @@ void log_flush(void)
 
 void log_line(const char *format, ...)
 {
-	char line[256];
+	char line[LOG_LINE_BYTES];
 	va_list args;
 
 	va_start(args, format);

@@ -6,9 +6,13 @@
 #include "arch/riscv/devices/uart.h"
 #include "core/lib/types.h"
 
+struct ring;
+
 /* Sets the host's UART. uart_base 0 means that there is none; then output goes through the
  * firmware, as it does before this call. Boot hart only. */
 void log_init(hpa_t uart_base, uint32_t uart_shift, uint32_t uart_width);
+
+#define LOG_LINE_BYTES 256u /* of the longest line, with its NUL */
 
 /* Logs one line; format has no newline. Any hart may call it, but never for something that a guest
  * can repeat. */
@@ -48,17 +52,11 @@ size_t log_room(unsigned int writer);
  * whether the UART has taken so many. */
 bool log_push(uint32_t most);
 
-/* As in ring.h. */
-bool log_vm_waits(uint32_t vm, size_t least);
-int log_vm_told(void);
-bool log_vm_is_told(void); /* whether there is another one */
+/* Returns the ring, which is empty while it is not used. */
+struct ring *log_ring(void);
 
 /* Whether log_push() has to be called again: there is output in the ring, or a VM to be told. */
 bool log_has_more(void);
-
-/* Bytes that the ring ever had, and how many of them it has no more. */
-uint64_t log_added(void);
-uint64_t log_drained(void);
 
 /* From now on the ring is used, with RING_BYTES(n_vms) bytes of memory. Until then, and after
  * log_flush() or log_panic(), output waits for the UART. log_unlock() calls wants() when

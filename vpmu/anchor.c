@@ -70,10 +70,7 @@ static bool must_start(struct vpmu *v, hctr_t hctr, uint64_t users)
 
 	if (start)
 		move_anchor(v, hctr, anchor.offset);
-	if ((users & bit) != 0 && v->counter[hctr.idx].offset == 0)
-		v->in_step |= bit;
-	else
-		v->in_step &= ~bit;
+	put_bits(&v->in_step, bit, (users & bit) != 0 && v->counter[hctr.idx].offset == 0);
 	vpmu_note_solo(v, hctr);
 	return start;
 }
@@ -96,6 +93,35 @@ void vpmu_lose(struct vpmu *v, hctr_t hctr)
 		vpmu_port_budget_lost();
 	vpmu_note_solo(v, hctr);
 	vpmu_fixed_release(v, bit64(hctr.idx));
+}
+
+/*
+ * A start or a stop that the hardware has refused. vpmu/ learns this afterwards, before the guest
+ * can read a value. A counter that should run has stood still at its initial value, or was not set.
+ * A counter that should be stopped stands still until HS is left, and its value was read before.
+ */
+void vpmu_handle_failed(struct vpmu *v, uint64_t hctrs)
+{
+	uint64_t active = v->active & hctrs;
+	uint64_t lost;
+	uint32_t i;
+
+	/* All are removed before the first one is lost, because vpmu_lose() may poll those that are
+	 * active. */
+	v->active &= ~hctrs;
+	for_each_bit (i, hctrs) {
+		/* The contents of the hctr cannot be used again. */
+		vpmu_evict(v, (hctr_t){i});
+		vpmu_stop_showing(v, (hctr_t){i});
+	}
+	for_each_bit (i, active) {
+		lost = v->hctr[i].users & v->running;
+		vpmu_lose(v, (hctr_t){i});
+		/* Not all paths that lead here have read the count. */
+		v->unknown |= lost;
+	}
+	vpmu_set_direct(v, v->direct & ~hctrs);
+	vpmu_raise_due(v);
 }
 
 void vpmu_apply_all(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t ready)

@@ -70,13 +70,12 @@ static bool assign_stopped(const struct vpmu *v, uint64_t stopped, uint64_t allo
 }
 
 /*
- * Returns the counters that may be given the event. Counter 0 is read as cycle and counter 2 as
- * instret, so they count these events only. Behind them is a programmable counter, as behind the
- * others. If the core's event table is known, each counter of the guest can count only the events
- * that the hart's counter of the same number can count: a guest that knows its core does not ask
- * for others.
+ * Counter 0 is read as cycle and counter 2 as instret, so they count these events only. Behind them
+ * is a programmable counter, as behind the others. If the core's event table is known, each counter
+ * of the guest can count only the events that the hart's counter of the same number can count: a
+ * guest that knows its core does not ask for others.
  */
-static uint64_t takers(const struct vpmu *v, const struct hw_event *event)
+uint64_t vpmu_takers(const struct vpmu *v, uint64_t set, const struct hw_event *event)
 {
 	uint64_t takers = ~HCTRS_FIXED;
 
@@ -84,7 +83,8 @@ static uint64_t takers(const struct vpmu *v, const struct hw_event *event)
 		takers |= HCTRS_CYCLE;
 	if (event->event_idx == SBI_PMU_HW_INSTRUCTIONS)
 		takers |= HCTRS_INSTRET;
-	return takers & vpmu_table_hctrs(&v->policy, event->event_idx, event->event_data);
+	return set & vpmu_hw_lctrs(v) & takers &
+	       vpmu_table_hctrs(&v->policy, event->event_idx, event->event_data);
 }
 
 static bool assign_among(const struct vpmu *v, uint64_t set, const struct hw_event *event,
@@ -129,16 +129,11 @@ static bool assign_fw(const struct vpmu *v, uint64_t set, const struct hw_event 
 	return true;
 }
 
-uint64_t vpmu_takers(const struct vpmu *v, uint64_t set, const struct hw_event *event)
-{
-	return set & vpmu_hw_lctrs(v) & takers(v, event);
-}
-
 bool vpmu_assign(const struct vpmu *v, uint64_t set, const struct hw_event *event, uint64_t hctrs,
                  struct vpmu_place *place)
 {
 	if (vpmu_event_is_fw(event))
 		return assign_fw(v, set & v->fw_lctrs, event, place);
-	return assign_hw(v, set & vpmu_hw_lctrs(v) & takers(v, event), event, hctrs, place) &&
+	return assign_hw(v, vpmu_takers(v, set, event), event, hctrs, place) &&
 	       (!v->policy.hart_flags || place->lctr.idx == place->hctr.idx);
 }

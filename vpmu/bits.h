@@ -18,6 +18,12 @@ static inline uint64_t bit64(uint32_t i)
 	return UINT64_C(1) << i;
 }
 
+/* Adds bits to a set, or removes them. */
+static inline void put_bits(uint64_t *set, uint64_t bits, bool in)
+{
+	*set = in ? *set | bits : *set & ~bits;
+}
+
 /* mask must not be 0. */
 static inline uint32_t lowest_bit(uint64_t mask)
 {

@@ -47,10 +47,7 @@ int64_t vpmu_budget_set(struct vpmu *v, bool resident, int64_t left)
 	v->running |= bit;
 	v->counter[VPMU_BUDGET].offset =
 	    (-(uint64_t)left - v->hctr[hctr.idx].count) & v->value_mask;
-	if (left > 0)
-		v->near |= bit;
-	else
-		v->near &= ~bit;
+	put_bits(&v->near, bit, left > 0);
 	vpmu_users_change_end(v, resident, hctr, flagged);
 	return before;
 }

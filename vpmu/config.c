@@ -7,7 +7,6 @@
  * one, but only for exactly the event and filter that it counts.
  */
 #include "vpmu/hctr.h"
-#include "vpmu/room.h"
 
 static const struct sbi_ret not_supported = {.error = SBI_ERR_NOT_SUPPORTED};
 
@@ -81,7 +80,7 @@ static void configure(struct vpmu *v, struct vpmu_place place, const struct hw_e
 struct former {
 	struct vpmu_counter counter;
 	struct hw_event event;
-	bool configured, lost, unknown, overflow;
+	uint64_t configured, lost, unknown, overflow; /* its bit of these sets, or 0 */
 };
 
 static struct former remember(const struct vpmu *v, lctr_t lctr)
@@ -91,10 +90,10 @@ static struct former remember(const struct vpmu *v, lctr_t lctr)
 	struct former former = {
 	    .counter = *c,
 	    .event = {.event_idx = c->event_idx},
-	    .configured = (v->configured & bit) != 0,
-	    .lost = (v->lost & bit) != 0,
-	    .unknown = (v->unknown & bit) != 0,
-	    .overflow = (v->overflow & bit) != 0,
+	    .configured = v->configured & bit,
+	    .lost = v->lost & bit,
+	    .unknown = v->unknown & bit,
+	    .overflow = v->overflow & bit,
 	};
 
 	if ((v->fw_lctrs & bit) == 0)
@@ -133,7 +132,7 @@ static void take_back(struct vpmu *v, lctr_t lctr, const struct former *former)
 	hctr_t hctr = {former->counter.hctr};
 
 	vpmu_forget(v, bit);
-	if (former->configured) {
+	if (former->configured != 0) {
 		/* The hardware may hold something other than this counter's value by now. */
 		if ((vpmu_hw_lctrs(v) & bit) != 0 && !vpmu_is_used(v, hctr)) {
 			v->owned &= ~bit64(hctr.idx);
@@ -143,12 +142,9 @@ static void take_back(struct vpmu *v, lctr_t lctr, const struct former *former)
 		configure(v, (struct vpmu_place){lctr, hctr}, &former->event);
 	}
 	v->counter[lctr.idx] = former->counter;
-	if (former->lost)
-		v->lost |= bit;
-	if (former->unknown)
-		v->unknown |= bit;
-	if (former->overflow)
-		v->overflow |= bit;
+	v->lost |= former->lost;
+	v->unknown |= former->unknown;
+	v->overflow |= former->overflow;
 	if ((vpmu_hw_lctrs(v) & bit) != 0) {
 		v->needs_slow_path |= (bit64(hctr.idx) & HCTRS_FIXED) != 0;
 		vpmu_note_solo(v, hctr);
@@ -316,17 +312,6 @@ __attribute__((noinline)) struct sbi_ret vpmu_config_here(struct vpmu *v, uint64
 	return config_stopped(v, set, &event, hctrs, config_flags);
 }
 
-/* The slow path. */
-static __attribute__((noinline)) struct sbi_ret config_any(struct vpmu *v, uint64_t set,
-                                                           unsigned long config_flags,
-                                                           unsigned long event_idx,
-                                                           uint64_t event_data)
-{
-	if (__builtin_expect(v->policy.moves, 0))
-		return vpmu_config_movable(v, set, config_flags, event_idx, event_data);
-	return vpmu_config_here(v, set, config_flags, event_idx, event_data);
-}
-
 struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counter_idx_base,
                                             unsigned long counter_idx_mask,
                                             unsigned long config_flags, unsigned long event_idx,
@@ -340,8 +325,11 @@ struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counte
 		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
 	known = vpmu_known_place(v, event_idx);
 	home = known->home;
-	if (!is_home_idle(v, known, set, config_flags, event_idx, event_data))
-		return config_any(v, set, config_flags, event_idx, event_data);
+	if (!is_home_idle(v, known, set, config_flags, event_idx, event_data)) {
+		if (!v->policy.moves)
+			return vpmu_config_here(v, set, config_flags, event_idx, event_data);
+		return vpmu_config_movable(v, 0, set, config_flags, event_idx, event_data);
+	}
 	if ((v->owned >> home & 1) == 0 || v->event[home].event_idx != event_idx ||
 	    v->event[home].inhibit != vpmu_reduced_filter(v, config_flags))
 		return config_home(v, home, config_flags, (uint32_t)event_idx);

@@ -4,7 +4,7 @@
  * elsewhere first. That is refused if all hctrs for the event count others; then moves may make
  * room, and the call is made once more.
  */
-#include "vpmu/room.h"
+#include "vpmu/hctr.h"
 
 static enum vpmu_room make_room(struct vpmu *v, uint64_t set, unsigned long config_flags,
                                 unsigned long event_idx, uint64_t event_data)
@@ -25,11 +25,16 @@ static enum vpmu_room make_room(struct vpmu *v, uint64_t set, unsigned long conf
 	return vpmu_make_room(v, hctrs, (lctrs & ~v->configured) != 0 ? 0 : lctrs);
 }
 
-struct sbi_ret vpmu_config_movable(struct vpmu *v, uint64_t set, unsigned long config_flags,
+struct sbi_ret vpmu_config_movable(struct vpmu *v, unsigned long counter_idx_base,
+                                   unsigned long counter_idx_mask, unsigned long config_flags,
                                    unsigned long event_idx, uint64_t event_data)
 {
-	struct sbi_ret ret = vpmu_config_here(v, set, config_flags, event_idx, event_data);
+	struct sbi_ret ret;
+	uint64_t set;
 
+	if (!vpmu_counter_set(v, counter_idx_base, counter_idx_mask, &set))
+		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
+	ret = vpmu_config_here(v, set, config_flags, event_idx, event_data);
 	if (ret.error == SBI_ERR_NOT_SUPPORTED) {
 		switch (make_room(v, set, config_flags, event_idx, event_data)) {
 		case VPMU_ROOM:
@@ -45,15 +50,4 @@ struct sbi_ret vpmu_config_movable(struct vpmu *v, uint64_t set, unsigned long c
 	if (ret.error == SBI_SUCCESS && hw_event_is_raw((uint32_t)event_idx))
 		v->hctr[v->counter[ret.value].hctr].able = v->raw_hctrs;
 	return ret;
-}
-
-struct sbi_ret vpmu_config_continue(struct vpmu *v, unsigned long counter_idx_base,
-                                    unsigned long counter_idx_mask, unsigned long config_flags,
-                                    unsigned long event_idx, uint64_t event_data)
-{
-	uint64_t set;
-
-	if (!vpmu_counter_set(v, counter_idx_base, counter_idx_mask, &set))
-		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
-	return vpmu_config_movable(v, set, config_flags, event_idx, event_data);
 }

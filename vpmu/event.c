@@ -44,8 +44,10 @@ uint64_t vpmu_table_hctrs(const struct vpmu_policy *policy, uint32_t event_idx, 
 }
 
 /* Whether the event exists, even if no counter can count it. */
-static bool event_exists(const struct vpmu *v, uint32_t event_idx, uint64_t event_data)
+static bool event_exists(const struct vpmu *v, unsigned long event_idx, uint64_t event_data)
 {
+	if ((event_idx & ~SBI_PMU_EVENT_IDX_MASK) != 0)
+		return false;
 	if (SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_FW)
 		return vpmu_fw_event_exists(&v->policy, SBI_PMU_EVENT_CODE(event_idx)) &&
 		       event_data == 0;
@@ -53,14 +55,7 @@ static bool event_exists(const struct vpmu *v, uint32_t event_idx, uint64_t even
 		event_data >>= RAW_DATA_BITS;
 	else if (SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_RAW_V2)
 		event_data >>= RAW_V2_DATA_BITS;
-	return event_data == 0 && hw_event_exists(event_idx);
-}
-
-/* Fixed counters are chosen last, see assign.c. */
-static uint32_t only_home(uint64_t hctrs)
-{
-	hctrs &= ~HCTRS_FIXED;
-	return (hctrs & (hctrs - 1)) == 0 && hctrs != 0 ? lowest_bit(hctrs) : 0;
+	return event_data == 0 && hw_event_exists((uint32_t)event_idx);
 }
 
 /* Returns the hctrs that count an existing event correctly, and normalizes the event for
@@ -93,11 +88,11 @@ static uint64_t granted(const struct vpmu_policy *policy, uint32_t event_idx, ui
 
 static struct vpmu_known known_event(uint32_t event_idx, uint64_t hctrs)
 {
-	return (struct vpmu_known){
-	    .event_idx = event_idx,
-	    .hctrs = (uint32_t)hctrs,
-	    .home = only_home(hctrs),
-	};
+	/* Fixed counters are chosen last, see assign.c. */
+	uint64_t usual = hctrs & ~HCTRS_FIXED;
+	bool one = usual != 0 && (usual & (usual - 1)) == 0;
+
+	return (struct vpmu_known){event_idx, (uint32_t)hctrs, one ? lowest_bit(usual) : 0};
 }
 
 void vpmu_know(const struct vpmu_policy *policy, struct vpmu_known known[VPMU_KNOWN],
@@ -112,8 +107,7 @@ void vpmu_know(const struct vpmu_policy *policy, struct vpmu_known known[VPMU_KN
 static bool look_up(struct vpmu *v, unsigned long event_idx, uint64_t event_data,
                     struct hw_event *event, uint64_t *hctrs)
 {
-	if ((event_idx & ~SBI_PMU_EVENT_IDX_MASK) != 0 ||
-	    !event_exists(v, (uint32_t)event_idx, event_data) ||
+	if (!event_exists(v, event_idx, event_data) ||
 	    !event_allowed(&v->policy, (uint32_t)event_idx, event_data))
 		return false;
 	event->event_idx = (uint32_t)event_idx;
@@ -171,9 +165,8 @@ bool vpmu_event_parse(struct vpmu *v, unsigned long event_idx, uint64_t event_da
 uint64_t vpmu_event_hctrs(const struct vpmu *v, unsigned long event_idx, uint64_t event_data,
                           unsigned long config_flags, struct hw_event *event)
 {
-	if ((event_idx & ~SBI_PMU_EVENT_IDX_MASK) != 0 ||
-	    SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_FW ||
-	    !event_exists(v, (uint32_t)event_idx, event_data))
+	if (SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_FW ||
+	    !event_exists(v, event_idx, event_data))
 		return 0;
 	*event = (struct hw_event){
 	    .event_idx = (uint32_t)event_idx,

@@ -116,25 +116,22 @@ void vpmu_end_polling(struct vpmu *v)
 	vpmu_port_poll_after(NEVER);
 }
 
-void vpmu_resume_polling(struct vpmu *v)
-{
-	if (has_polled_near(v)) {
-		poll(v);
-		vpmu_raise_due(v);
-	}
-}
-
 void vpmu_poll_sooner(struct vpmu *v)
 {
 	poll(v);
 	vpmu_raise_due(v);
 }
 
+void vpmu_resume_polling(struct vpmu *v)
+{
+	if (has_polled_near(v))
+		vpmu_poll_sooner(v);
+}
+
 void vpmu_poll(struct vpmu *v)
 {
 	v->polling = false;
-	poll(v);
-	vpmu_raise_due(v);
+	vpmu_poll_sooner(v);
 }
 
 bool vpmu_hs_clock_wanted(const struct vpmu *v)

@@ -26,6 +26,10 @@ bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct hw_event *event);
 /* Records what an hctr holds, or will hold when it is set. Does not touch the hardware. */
 void vpmu_note_event(struct vpmu *v, hctr_t hctr, const struct hw_event *event);
 
+/* config_matching for a checked set of counters, without moves. */
+struct sbi_ret vpmu_config_here(struct vpmu *v, uint64_t set, unsigned long config_flags,
+                                unsigned long event_idx, uint64_t event_data);
+
 /* observe.c */
 
 /*
@@ -59,6 +63,20 @@ void vpmu_users_change_end(struct vpmu *v, bool resident, hctr_t hctr, uint64_t 
 
 /* Configures the budget's counter, which does not run yet, in an empty PMU. */
 void vpmu_budget_configure(struct vpmu *v);
+
+/* room.c: makes room for one more event on harts where several hctrs can count an event */
+
+enum vpmu_room {
+	VPMU_NO_ROOM,   /* no moves make room, or the hardware refused one of them */
+	VPMU_ROOM,      /* one of the hctrs has room now */
+	VPMU_MORE_ROOM, /* make the same call again, after another exit */
+};
+
+/*
+ * Moves events until one of `hctrs` has room for one more. If that makes room, one of the stopped
+ * counters in `droppable` loses its configuration.
+ */
+enum vpmu_room vpmu_make_room(struct vpmu *v, uint64_t hctrs, uint64_t droppable);
 
 /* overflow.c */
 
@@ -210,15 +228,6 @@ static inline void vpmu_run(struct vpmu *v, uint64_t hctrs)
 	v->active |= hctrs;
 	vpmu_settle_wfi(v);
 	vpmu_port_run(hctrs);
-}
-
-/* Tells the port which counters can be read directly, if that has changed. */
-static inline void vpmu_set_direct(struct vpmu *v, uint64_t direct)
-{
-	if (direct != v->direct) {
-		v->direct = direct;
-		vpmu_port_set_direct(direct);
-	}
 }
 
 static inline void vpmu_update_direct(struct vpmu *v)

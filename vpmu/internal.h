@@ -215,11 +215,9 @@ static inline void vpmu_note_solo(struct vpmu *v, hctr_t hctr)
 		h->ahead = 0;
 	/* A counter that counts HS moves while vpmu/ works on it, so it never takes the fast
 	 * path. */
-	if (h->users == bit && (v->lost & bit) == 0 && !v->policy.count_hs &&
-	    v->counter[hctr.idx].offset == 0)
-		v->solo |= bit;
-	else
-		v->solo &= ~bit;
+	put_bits(&v->solo, bit,
+	         h->users == bit && (v->lost & bit) == 0 && !v->policy.count_hs &&
+	             v->counter[hctr.idx].offset == 0);
 }
 
 static inline bool vpmu_is_fw(const struct vpmu *v, lctr_t lctr)

@@ -182,8 +182,8 @@ static inline uint64_t vpmu_retired_cached(struct vpmu *v, uint64_t n, uint64_t 
 	return 0;
 }
 
-/* The next three functions do the same for a read of scountovf by VS. It is recorded only if one or
- * two hctrs count it. */
+/* The next two functions and vpmu_step_cached() do the same for a read of scountovf by VS. It is
+ * recorded only if one or two hctrs count it. */
 static inline bool vpmu_scountovf_cached(const struct vpmu *v, uint64_t reader, uint64_t *counts)
 {
 	*counts = vpmu_vs_retires(v);
@@ -191,11 +191,6 @@ static inline bool vpmu_scountovf_cached(const struct vpmu *v, uint64_t reader, 
 }
 
 uint64_t vpmu_retired_scountovf(struct vpmu *v, uint64_t reader);
-
-static inline uint64_t vpmu_retired_scountovf_cached(struct vpmu *v, uint64_t counts)
-{
-	return vpmu_step_cached(v, counts);
-}
 
 /* Does the work of vpmu_retired_cached() for any read by VS of a running hardware counter, and
  * makes the record for vpmu_read_cached(). */

@@ -13,8 +13,6 @@
  * The shortest path is taken. Without `cheap_moves` each call moves one running event and returns;
  * the next call finds a path that is one move shorter.
  */
-#include "vpmu/room.h"
-
 #include "vpmu/hctr.h"
 
 #define NOBODY UINT8_MAX

@@ -38,10 +38,6 @@ struct sbi_ret {
 #define SBI_ERR_ALREADY_STOPPED   (-8L)
 #define SBI_ERR_NO_SHMEM          (-9L)
 #define SBI_ERR_INVALID_STATE     (-10L)
-#define SBI_ERR_BAD_RANGE         (-11L)
-#define SBI_ERR_TIMEOUT           (-12L)
-#define SBI_ERR_IO                (-13L)
-#define SBI_ERR_DENIED_LOCKED     (-14L)
 
 /* event_idx[19:16], table 30. */
 #define SBI_PMU_EVENT_TYPE(event_idx) (((event_idx) >> 16) & 0xfU)

@@ -20,13 +20,9 @@ static inline bool vpmu_close_flags(struct vpmu *v, uint64_t flags, uint64_t one
 	/* An armed counter that has just wrapped need not be closed: its OF becomes 1 for the guest
 	 * before its next instruction. A polled counter always has OF = 1 in the hart. */
 	uint64_t closed = flags & ~ones & (~v->armed | polled);
-	uint64_t direct = v->in_step & configured & ~closed;
 
 	v->openable = ~closed;
-	if (direct != v->direct) {
-		v->direct = direct;
-		vpmu_port_set_direct(direct);
-	}
+	vpmu_set_direct(v, v->in_step & configured & ~closed);
 	return (configured & (closed | (polled & ~HCTRS_FIXED))) != 0;
 }
 

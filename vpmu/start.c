@@ -181,31 +181,11 @@ static inline void note_started(struct vpmu *v, uint64_t set)
 	vpmu_settle_wfi(v);
 }
 
-static inline void note_started_near(struct vpmu *v, uint64_t set)
-{
-	note_started(v, set);
-	v->near |= set;
-	v->armed |= set;
-}
-
 /* The slow path for solo counters, whose arguments are checked already. */
 static __attribute__((noinline)) vpmu_answer start_solo(struct vpmu *v, uint64_t set,
                                                         enum vpmu_start_from from, uint64_t value)
 {
 	vpmu_start_set(v, set, from, value, 0);
-	return vpmu_error(SBI_SUCCESS);
-}
-
-static __attribute__((noinline)) vpmu_answer start_several_near(struct vpmu *v, uint64_t set,
-                                                                uint64_t value)
-{
-	uint32_t i;
-
-	note_started_near(v, set);
-	for_each_bit (i, set) {
-		v->hctr[i].count = value;
-		vpmu_port_start_armed((hctr_t){i}, value);
-	}
 	return vpmu_error(SBI_SUCCESS);
 }
 
@@ -215,11 +195,11 @@ static __attribute__((noinline)) vpmu_answer start_near(struct vpmu *v, uint64_t
 {
 	hctr_t hctr;
 
-	if ((set & v->polled) != 0)
+	if ((set & v->polled) != 0 || (set & (set - 1)) != 0)
 		return start_solo(v, set, VPMU_FROM_GIVEN, value);
-	if ((set & (set - 1)) != 0)
-		return start_several_near(v, set, value);
-	note_started_near(v, set);
+	note_started(v, set);
+	v->near |= set;
+	v->armed |= set;
 	hctr.idx = only_bit(set);
 	v->hctr[hctr.idx].count = value;
 	vpmu_port_start_armed(hctr, value);

@@ -128,4 +128,13 @@ struct vpmu {
 _Static_assert(offsetof(struct vpmu, counter) + sizeof(struct vpmu_counter) <= VPMU_REACH,
                "the first counter is out of reach");
 
+/* Tells the port which counters can be read directly, if that has changed. Private to vpmu/. */
+static inline void vpmu_set_direct(struct vpmu *v, uint64_t direct)
+{
+	if (direct != v->direct) {
+		v->direct = direct;
+		vpmu_port_set_direct(direct);
+	}
+}
+
 #endif

@@ -106,12 +106,6 @@ static __attribute__((noinline)) vpmu_answer reset_stopped(struct vpmu *v, uint6
 	return vpmu_error(SBI_ERR_ALREADY_STOPPED);
 }
 
-static inline void reset_solo(struct vpmu *v, uint32_t i)
-{
-	leave_solo(v, i);
-	v->hctr[i].users = 0;
-}
-
 static inline vpmu_answer end_stop(struct vpmu *v, uint64_t set)
 {
 	v->running &= ~set;
@@ -120,37 +114,24 @@ static inline vpmu_answer end_stop(struct vpmu *v, uint64_t set)
 	return vpmu_error(SBI_SUCCESS);
 }
 
-static inline vpmu_answer end_reset(struct vpmu *v, uint64_t set)
-{
-	forget_solo(v, set);
-	return end_stop(v, set);
-}
-
-static __attribute__((noinline)) vpmu_answer reset_several(struct vpmu *v, uint64_t set)
-{
-	uint32_t i;
-
-	for_each_bit (i, set)
-		reset_solo(v, i);
-	return end_reset(v, set);
-}
-
 /* A stop with flags. Not inlined, so that a stop without flags needs fewer registers. */
 static __attribute__((noinline)) vpmu_answer stop_reset(struct vpmu *v, unsigned long base,
                                                         unsigned long mask, unsigned long flags)
 {
 	uint64_t set = vpmu_named(base, mask);
+	uint32_t i;
 
 	if (flags != SBI_PMU_STOP_FLAG_RESET || set == 0 || (set & ~v->solo) != 0)
 		return stop_any(v, base, mask, flags);
 	if ((set & v->running) == 0)
 		return reset_stopped(v, set);
-	if (!stops_solo(v, set))
+	if (!stops_solo(v, set) || (set & (set - 1)) != 0)
 		return stop_any(v, base, mask, flags);
-	if ((set & (set - 1)) != 0)
-		return reset_several(v, set);
-	reset_solo(v, only_bit(set));
-	return end_reset(v, set);
+	i = only_bit(set);
+	leave_solo(v, i);
+	v->hctr[i].users = 0;
+	forget_solo(v, set);
+	return end_stop(v, set);
 }
 
 static __attribute__((noinline)) vpmu_answer stop_several(struct vpmu *v, uint64_t set)

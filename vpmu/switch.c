@@ -58,10 +58,7 @@ void vpmu_save(struct vpmu *v)
 		park(v);
 	if (v->polling)
 		vpmu_end_polling(v);
-	if (v->direct != 0) {
-		v->direct = 0;
-		vpmu_port_set_direct(0);
-	}
+	vpmu_set_direct(v, 0);
 	vpmu_raise_due(v);
 }
 

@@ -52,14 +52,14 @@ struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counte
                                             uint64_t event_data);
 /*
  * With vpmu_policy.moves, but not cheap_moves, the error of config_matching may be VPMU_AGAIN,
- * which no guest sees: the call is not finished. vpmu_config_continue() must then be called with
- * the same arguments, before the guest runs again, until it returns something else. That takes at
- * most VPMU_HW_COUNTERS calls.
+ * which no guest sees: the call is not finished. vpmu_config_movable() must then be called with the
+ * same arguments, before the guest runs again, until it returns something else. That takes at most
+ * VPMU_HW_COUNTERS calls.
  */
 #define VPMU_AGAIN 1L
-struct sbi_ret vpmu_config_continue(struct vpmu *v, unsigned long counter_idx_base,
-                                    unsigned long counter_idx_mask, unsigned long config_flags,
-                                    unsigned long event_idx, uint64_t event_data);
+struct sbi_ret vpmu_config_movable(struct vpmu *v, unsigned long counter_idx_base,
+                                   unsigned long counter_idx_mask, unsigned long config_flags,
+                                   unsigned long event_idx, uint64_t event_data);
 vpmu_answer vpmu_start_answer(struct vpmu *v, unsigned long counter_idx_base,
                               unsigned long counter_idx_mask, unsigned long start_flags,
                               uint64_t initial_value);
@@ -79,26 +79,6 @@ struct sbi_ret vpmu_snapshot_set_shmem(struct vpmu *v, unsigned long shmem_phys_
 struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
                                    unsigned long shmem_phys_hi, unsigned long num_entries,
                                    unsigned long flags, unsigned long *again);
-
-static inline struct sbi_ret vpmu_unpack(vpmu_answer answer)
-{
-	return (struct sbi_ret){.error = (long)answer, .value = (unsigned long)(answer >> 64)};
-}
-
-static inline struct sbi_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base,
-                                                unsigned long counter_idx_mask,
-                                                unsigned long start_flags, uint64_t initial_value)
-{
-	return vpmu_unpack(
-	    vpmu_start_answer(v, counter_idx_base, counter_idx_mask, start_flags, initial_value));
-}
-
-static inline struct sbi_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base,
-                                               unsigned long counter_idx_mask,
-                                               unsigned long stop_flags)
-{
-	return vpmu_unpack(vpmu_stop_answer(v, counter_idx_base, counter_idx_mask, stop_flags));
-}
 
 /* --- while it runs -------------------------------------------------------------------------- */
 

@@ -4,7 +4,6 @@
 #include "arch/riscv/hart/sbi.h"
 #include "core/boot/boot_report.h"
 #include "core/boot/debug.h"
-#include "core/boot/hart_table.h"
 #include "core/boot/ram.h"
 #include "core/hart/platform.h"
 #include "core/host/host_tree.h"
@@ -21,17 +20,12 @@
 
 static void isa_text(uint64_t isa, char *buf, size_t size)
 {
-	size_t used = 0;
+	struct text text = text_begin(buf, size);
 
 	for (size_t e = 0; e < ISA_GUEST_FIRST; e++) {
-		if (!(isa & BIT(e)))
-			continue;
-		if (used && used + 1 < size)
-			buf[used++] = ' ';
-		for (const char *s = isa_name((enum isa_ext)e); *s && used + 1 < size; s++)
-			buf[used++] = *s;
+		if (isa & BIT(e))
+			text_add(&text, text.length ? " %s" : "%s", isa_name((enum isa_ext)e));
 	}
-	buf[used] = 0;
 }
 
 /* Logs the extensions that a VM has if all its vcpus are on this hart. Each line fits on a

@@ -4,7 +4,6 @@
 #define CORE_BOOT_BOOT_REPORT_H
 
 #include "core/hart/pcpu.h"
-#include "core/lib/types.h"
 
 /* Returns why a hart with this id and these extensions cannot run guests, or NULL if it can. */
 const char *hart_unusable(uint64_t hartid, uint64_t isa);
@@ -23,6 +22,13 @@ bool boot_report_usable(uint32_t i);
 /* Logs each extension in the host's tree that the hart does not have. After pcpu_init(), whatever
  * it returned. */
 void boot_report_missing(const struct pcpu *pcpu);
+
+/* Compares the hart with this index with the node /pmu of the VM tree, in words, after the harts'
+ * boot; for vm_limits.contradicts. The text is valid until the next call. */
+const char *hart_contradiction(uint32_t hart);
+
+/* Logs which events of the table the hart has. Nothing, if there is no table or no counter. */
+void hart_table_report(const struct pcpu *pcpu);
 
 void boot_report_machine(void);
 

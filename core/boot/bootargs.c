@@ -6,7 +6,6 @@
 
 #include "core/boot/debug.h"
 #include "core/hart/platform.h"
-#include "core/lib/text.h"
 #include "core/log.h"
 
 #define TALLY "tally."
@@ -48,14 +47,8 @@ static bool take(const char *word, size_t n)
 
 static void tell_unknown(const char *word, size_t n)
 {
-	char cut[64], shown[64];
-	struct text text = text_begin(shown, sizeof(shown));
-
-	n = n < sizeof(cut) ? n : sizeof(cut) - 1;
-	memcpy(cut, word, n);
-	cut[n] = 0;
-	text_add_clean(&text, cut);
-	log_line("WARNING: %s: Tally does not know this word of the bootargs", shown);
+	log_line("WARNING: %.*s: Tally does not know this word of the bootargs",
+	         (int)(n < 63 ? n : 63), word);
 }
 
 /* Returns the words, which end in NUL; "" if there are none. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/boot/hart_init.h"
+#include "core/boot/harts.h"
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/gstage.h"
 #include "arch/riscv/hart/isa.h"

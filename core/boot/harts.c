@@ -87,16 +87,12 @@ static bool comes(struct hart_start *start)
 	return atomic_exchange(&start->taken, 1) != 0;
 }
 
-static bool take_turns(atomic_uint *turn, uint32_t me, uint32_t harts)
+static void take_turns(atomic_uint *turn, uint32_t me, uint32_t harts)
 {
-	bool came;
-
 	if (!me)
 		turns_end = csr_read(CSR_TIME) + platform.timebase / LOOKS_HZ;
-	came = hpm_exact_check_hs(&this_pcpu()->hpm, turn, me, harts, pass_turn);
-
+	(void)hpm_exact_check_hs(&this_pcpu()->hpm, turn, me, harts, pass_turn);
 	sched_set_host_timer(this_pcpu(), ~0UL);
-	return came;
 }
 
 void harts_join(struct pcpu *pcpu)

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The other harts of the machine. The firmware's reports about them are tested. */
+/* The harts of the machine. The firmware's reports about them are tested. */
 #ifndef CORE_BOOT_HARTS_H
 #define CORE_BOOT_HARTS_H
 
 #include "core/hart/pcpu.h"
-#include "core/lib/types.h"
+
+/* Sets up CSRs, counters and interrupts of the calling hart. Its pcpu is zero except for `blocks`;
+ * `blocks` and `isa` are from the host device tree. Returns the reason why no guest can run on it,
+ * and stores it in `unfit_reason`; NULL if guests can run. */
+const char *pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa);
 
 /*
  * Starts the harts that can run guests, one after the other, waits for each, and sets n_pcpus to

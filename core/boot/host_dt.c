@@ -8,7 +8,6 @@
 #include "core/boot/boot_report.h"
 #include "core/boot/bootargs.h"
 #include "core/hart/platform.h"
-#include "core/host/dt_path.h"
 #include "core/host/host_cpus.h"
 #include "core/host/host_memory.h"
 #include "core/host/host_tree.h"

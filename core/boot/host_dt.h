@@ -3,7 +3,6 @@
 #define CORE_BOOT_HOST_DT_H
 
 #include "core/host/vm_config.h"
-#include "core/lib/types.h"
 
 /*
  * Reads the host device tree into `platform`, and removes the seed from it. `image` is Tally's own

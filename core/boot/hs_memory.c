@@ -37,9 +37,7 @@ static void add_image(uint64_t tables_end)
 
 /* Whole pages of registers, each of them once. */
 #define MAX_REGISTERS 8U
-static struct registers {
-	uint64_t from, to;
-} registers[MAX_REGISTERS];
+static struct vm_range registers[MAX_REGISTERS];
 static uint32_t n_registers;
 
 static uint64_t max(uint64_t a, uint64_t b)
@@ -55,17 +53,17 @@ static uint64_t min(uint64_t a, uint64_t b)
 /* Joins pages that overlap: several devices may be in one. */
 static void need_registers(uint64_t base, uint64_t size)
 {
-	struct registers all = {ALIGN_DOWN(base, PAGE_SIZE),
-	                        ALIGN_UP(base + (size ? size : 1), PAGE_SIZE)};
+	struct vm_range all = {ALIGN_DOWN(base, PAGE_SIZE),
+	                       ALIGN_UP(base + (size ? size : 1), PAGE_SIZE)};
 
 	for (uint32_t i = 0; i < n_registers;) {
-		struct registers r = registers[i];
+		struct vm_range r = registers[i];
 
 		if (r.from >= all.to || all.from >= r.to) {
 			i++;
 			continue;
 		}
-		all = (struct registers){min(all.from, r.from), max(all.to, r.to)};
+		all = (struct vm_range){min(all.from, r.from), max(all.to, r.to)};
 		registers[i] = registers[--n_registers];
 		i = 0; /* the joined range may overlap earlier ones */
 	}
@@ -101,58 +99,37 @@ void hs_memory_make(const struct vm_guests *guests)
 	made = true;
 }
 
-/* Whether Tally writes registers of the device in this page at the end of a life. */
-static bool resets_in(const struct vm_device *device, uint64_t page)
+static void add_pages(uint64_t at, uint64_t end)
 {
-	return device->reset != VM_RESET_UNKNOWN && !device->pci.given &&
-	       device->registers < page + PAGE_SIZE &&
-	       device->registers + device->registers_size > page;
-}
-
-/* Two devices of one VM may share a page. */
-static bool is_mapped(const struct vm_config *vm, const struct vm_device *device, uint64_t page)
-{
-	for (const struct vm_device *d = vm->devices; d < device; d++) {
-		if (resets_in(d, page))
-			return true;
-	}
-	return false;
-}
-
-static void add_device(const struct vm_config *vm, const struct vm_device *device)
-{
-	uint64_t end = device->registers + device->registers_size;
-
-	if (!hs_map_reaches(&map, end - 1))
-		platform_lacks("vm %s: HS does not reach the registers of device %s", vm->name,
-		               device->name);
-	for (uint64_t page = ALIGN_DOWN(device->registers, PAGE_SIZE); page < end;
-	     page += PAGE_SIZE) {
-		if (!is_mapped(vm, device, page))
+	for (uint64_t page = ALIGN_DOWN(at, PAGE_SIZE); page < end; page += PAGE_SIZE) {
+		if (!hs_map_has(&map, page))
 			add(page, page + PAGE_SIZE, HS_READ_WRITE);
 	}
 }
 
+/* For devices whose registers Tally writes at the end of a life. */
 void hs_memory_add_devices(const struct vm_config *vm)
 {
 	for (uint32_t i = 0; i < vm->n_devices && made; i++) {
-		if (vm->devices[i].reset != VM_RESET_UNKNOWN && !vm->devices[i].pci.given)
-			add_device(vm, &vm->devices[i]);
+		const struct vm_device *device = &vm->devices[i];
+		uint64_t end = device->registers + device->registers_size;
+
+		if (device->reset == VM_RESET_UNKNOWN || device->pci.given)
+			continue;
+		if (!hs_map_reaches(&map, end - 1))
+			platform_lacks("vm %s: HS does not reach the registers of device %s",
+			               vm->name, device->name);
+		add_pages(device->registers, end);
 	}
 }
 
 void hs_memory_add_pages(uint64_t at, uint64_t size, const char *whose)
 {
-	uint64_t end = at + size;
-
 	if (!made)
 		return;
-	if (!hs_map_reaches(&map, end - 1))
+	if (!hs_map_reaches(&map, at + size - 1))
 		platform_lacks("HS does not reach the registers of %s at 0x%lx", whose, at);
-	for (uint64_t page = ALIGN_DOWN(at, PAGE_SIZE); page < end; page += PAGE_SIZE) {
-		if (!hs_map_has(&map, page))
-			add(page, page + PAGE_SIZE, HS_READ_WRITE);
-	}
+	add_pages(at, at + size);
 	sfence_vma_all();
 }
 

@@ -4,7 +4,6 @@
 #ifndef CORE_BOOT_HS_MEMORY_H
 #define CORE_BOOT_HS_MEMORY_H
 
-#include "core/hart/pcpu.h"
 #include "core/host/vm_config.h"
 
 /* Makes the map, from platform and the image. Boot hart only, after page_alloc_init() and before

@@ -10,8 +10,6 @@
 #include "core/boot/boot_report.h"
 #include "core/boot/bootargs.h"
 #include "core/boot/debug.h"
-#include "core/boot/hart_init.h"
-#include "core/boot/hart_table.h"
 #include "core/boot/harts.h"
 #include "core/boot/host_dt.h"
 #include "core/boot/hs_memory.h"
@@ -58,11 +56,6 @@ static _Noreturn void refuse(const char *text)
 {
 	tell_refused(text);
 	stop();
-}
-
-static struct vm_range image(void)
-{
-	return (struct vm_range){(uint64_t)_image_start, (uint64_t)_image_end};
 }
 
 static struct vm_range blob(void)
@@ -241,12 +234,6 @@ static void read_vm_tree(void)
 	stop();
 }
 
-static void find_functions(void)
-{
-	if (!pci_assign(tree, tell_refused))
-		stop();
-}
-
 /* Reads the parts of the VM tree that the harts' probes need. Errors of the tree are reported
  * later. */
 static void read_table(void)
@@ -291,7 +278,7 @@ void main(uint64_t hartid, void *dtb)
 	uint64_t time = kept ? 0 : csr_read(CSR_TIME);
 	bool counts = !kept && instret_counts();
 
-	host_dt_read(dtb, hartid, image());
+	host_dt_read(dtb, hartid, (struct vm_range){(uint64_t)_image_start, (uint64_t)_image_end});
 	log_init((hpa_t){platform.uart_base}, platform.uart_shift, platform.uart_width);
 	if (kept)
 		platform_lacks(UNFIT_BOOT_HART, hartid, kept);
@@ -320,7 +307,8 @@ void main(uint64_t hartid, void *dtb)
 	boot_report_machine();
 	read_vm_tree();
 	terminal_set_vms(tree);
-	find_functions();
+	if (!pci_assign(tree, tell_refused))
+		stop();
 	vsbi_base_init();
 	external_init();
 	vms_create(tree);

@@ -234,30 +234,15 @@ static const char *find_owner(const struct search *s, const struct host_chip *ch
 	return NULL;
 }
 
-static bool is_bell(const struct vm_config *vm, uint32_t source)
-{
-	for (uint32_t i = 0; i < vm->n_shared; i++) {
-		if (vm->shared[i].bell == source)
-			return true;
-	}
-	return false;
-}
-
 /* Returns the VM's number of an interrupt: that of the same line, or a new one; 0 if none is
  * left. */
 static uint32_t number_of(struct search *s, uint32_t source)
 {
-	uint32_t next = 1;
+	uint32_t next = vm_known_irq(s->vm, source);
 
-	for (uint32_t i = 0; i < s->vm->n_devices; i++) {
-		const struct vm_device *d = &s->vm->devices[i];
-
-		for (uint32_t k = 0; k < d->n_irqs; k++) {
-			if (d->irqs[k].source == source)
-				return d->irqs[k].guest;
-		}
-	}
-	while (vm_has_irq(s->vm, next) || is_bell(s->vm, next))
+	if (next)
+		return next;
+	for (next = 1; vm_has_irq(s->vm, next);)
 		next++;
 	if (next > GUEST_PLIC_SOURCES || s->tree->n_irqs == VM_MAX_ALL_IRQS)
 		return 0;

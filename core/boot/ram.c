@@ -2,7 +2,6 @@
 #include "core/boot/ram.h"
 
 #include "arch/riscv/hart/touch.h"
-#include "core/boot/boot_report.h"
 #include "core/hart/platform.h"
 #include "core/host/host_memory.h"
 #include "core/lib/text.h"
@@ -26,8 +25,6 @@ static bool reaches_range(const void *dtb, uint64_t from, uint64_t to, uint64_t 
 	struct host_reserved kept;
 	uint64_t first = ALIGN_UP(from, VM_MEMORY_STEP), end = ALIGN_DOWN(to, VM_MEMORY_STEP);
 
-	if (first >= from && first < end && !host_reserved_find(dtb, first, end - first, &kept))
-		return reaches_step(first, lost) && reaches_step(end - VM_MEMORY_STEP, lost);
 	/* After the last step of the address space `first` wraps to 0. */
 	while (first >= from && first < end &&
 	       host_reserved_find(dtb, first, VM_MEMORY_STEP, &kept))

@@ -4,7 +4,6 @@
 #define CORE_BOOT_RAM_H
 
 #include "core/host/vm_config.h"
-#include "core/lib/types.h"
 
 /*
  * Tests the first and the last steps of each bank for VMs; `dtb` is the host's tree. Removes RAM

@@ -7,6 +7,7 @@
 #include "arch/riscv/hart/quirks.h"
 #include "core/boot/debug.h"
 #include "core/boot/hs_memory.h"
+#include "core/boot/operator_create.h"
 #include "core/boot/page_alloc.h"
 #include "core/hart/platform.h"
 #include "core/dispatch/mmio.h"
@@ -27,6 +28,7 @@
 #include "core/watch/stays.h"
 #include <string.h>
 #include "core/io/functions.h"
+#include "core/io/operator_function.h"
 #include "core/io/wired.h"
 #include "core/lib/words.h"
 #include "core/life/vm_load.h"
@@ -143,7 +145,7 @@ static void make_device_tree(struct vm *vm, const struct vm_tree *tree)
 		common &= ~BIT(ISA_SSAIA);
 	/* With Svpbmt, a kernel maps memory that is not its RAM uncached, but another VM uses the
 	 * same memory through the caches. */
-	if (vm->config->n_shared)
+	if (vm->config->n_shared || operator_is(vm))
 		common &= ~BIT(ISA_SVPBMT);
 	if (vm->no_adue)
 		common &= ~BIT(ISA_SVADU);
@@ -234,7 +236,8 @@ static void map_devices(struct vm *vm)
 	struct vm_range pages = vm_device_pages(vm->config, 0);
 
 	for (; pages.from < pages.to; pages = vm_device_pages(vm->config, pages.to))
-		gstage_map_device(&vm->gstage, pages.from, pages.to - pages.from, page_alloc);
+		gstage_map_data(&vm->gstage, (gpa_t){pages.from}, (hpa_t){pages.from},
+		                pages.to - pages.from, true, page_alloc);
 }
 
 /* "vm alpha: clock is /soc/rtc@101000: registers 101000 to 101fff, interrupt 11 as 1" */
@@ -263,31 +266,28 @@ static void report_device(const struct vm *vm, const struct vm_device *device)
 }
 
 /* "vm alpha: has shared ring at 0x100000000, to read, bell 3 at 0x30100000" */
-static void report_one_shared(const struct vm *vm, const struct vm_shared *shared, uint32_t i)
-{
-	char bell[48] = "";
-	struct text text = text_begin(bell, sizeof(bell));
-
-	if (vm->config->shared[i].bell)
-		text_add(&text, ", bell %u at 0x%lx", vm->config->shared[i].bell,
-		         GUEST_BELL_BASE + i * GUEST_BELL_STEP);
-	log_line("vm %s: has shared %s at 0x%lx, to %s%s", vm->config->name, shared->name,
-	         vm->config->shared[i].at, vm->config->shared[i].writes ? "read and write" : "read",
-	         bell);
-}
-
 static void report_shared(const struct vm *vm, const struct vm_tree *tree)
 {
-	for (uint32_t i = 0; i < vm->config->n_shared; i++)
-		report_one_shared(vm, &tree->shared[vm->config->shared[i].number], i);
+	for (uint32_t i = 0; i < vm->config->n_shared; i++) {
+		const struct vm_shared *shared = &tree->shared[vm->config->shared[i].number];
+		char bell[48];
+		struct text text = text_begin(bell, sizeof(bell));
+
+		if (vm->config->shared[i].bell)
+			text_add(&text, ", bell %u at 0x%lx", vm->config->shared[i].bell,
+			         GUEST_BELL_BASE + i * GUEST_BELL_STEP);
+		log_line("vm %s: has shared %s at 0x%lx, to %s%s", vm->config->name, shared->name,
+		         vm->config->shared[i].at,
+		         vm->config->shared[i].writes ? "read and write" : "read", bell);
+	}
 }
 
 /* Maps each vcpu's own interrupt file, and no other file. */
 static void map_files(struct vm *vm)
 {
 	for (uint32_t i = 0; i < vm->config->n_vcpus && vm->config->aia; i++) {
-		gstage_map_page(&vm->gstage, (gpa_t){GUEST_IMSIC_BASE + i * GUEST_IMSIC_STEP},
-		                vm->vcpus[i]->guest_file_at, page_alloc);
+		gstage_map_data(&vm->gstage, (gpa_t){GUEST_IMSIC_BASE + i * GUEST_IMSIC_STEP},
+		                vm->vcpus[i]->guest_file_at, PAGE_SIZE, true, page_alloc);
 		hs_memory_add_pages(vm->vcpus[i]->guest_file_at.a, PAGE_SIZE, "the IMSICs");
 	}
 }
@@ -396,10 +396,12 @@ static void make_vm(struct vm *vm, const struct vm_tree *tree, bool vmids)
 		vpmu_init(&vm->vcpus[i]->pmu, &vm->pmu_policy);
 	make_wires(vm);
 	functions_make(vm);
+	operator_create(vm);
 	mmio_init(vm);
 	hs_memory_add_devices(config);
 	make_device_tree(vm, tree);
 	report_vm(vm);
+	operator_report(vm);
 	report_shared(vm, tree);
 	for (uint32_t i = 0; i < config->n_devices; i++)
 		report_device(vm, &config->devices[i]);
@@ -425,23 +427,13 @@ static uint64_t size_of_vm(const struct vm *vm, uint64_t tables)
 	return sizeof(*vm) - sizeof(vm->crash) - sizeof(vm->last) + sizeof(*vm->config) + tables;
 }
 
-/* Returns how many VMs boot starts. */
-static uint32_t n_started(const struct vm_tree *tree)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < tree->n_vms; i++)
-		n += !tree->vms[i].deferred;
-	return n;
-}
-
 void vms_create(const struct vm_tree *tree)
 {
 	bool vmids = have_vmids(tree->n_vms);
 	uint64_t tables[VM_MAX_VMS] = {0}, largest = 0;
+	uint32_t started = 0;
 
 	n_vms = tree->n_vms;
-	vms_start_counting(n_started(tree));
 	/*
 	 * Create all vcpus first, because the policy of a VM may depend on which vcpus have a hart
 	 * to themselves.
@@ -451,6 +443,7 @@ void vms_create(const struct vm_tree *tree)
 		vms[i].index = i;
 		vms[i].config = &tree->vms[i];
 		vms[i].heart_at = ~0UL;
+		started += !tree->vms[i].deferred;
 		vms[i].pmu_table = (struct vpmu_table){
 		    .selectors = tree->has_selectors ? &tree->selectors : NULL,
 		    .allowed = tree->vms[i].pmu_raw_events,
@@ -460,6 +453,7 @@ void vms_create(const struct vm_tree *tree)
 			make_vcpu(&vms[i], k);
 		tables[i] = page_alloc_used() - tables[i];
 	}
+	vms_start_counting(started);
 	windows_make(tree, page_alloc_array);
 	clear_shared(tree);
 	bells_make(tree);

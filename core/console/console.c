@@ -117,12 +117,15 @@ size_t console_vm_write(struct console *c, unsigned int vm, const char *bytes, s
 
 void console_vm_ended(struct console *c, unsigned int vm, bool ended)
 {
-	if (c->frames)
-		(void)console_frame_write(c, vm, "", 0);
-	else if (c->lines[vm].len > 0 || c->open == vm)
+	struct console_line *l = &c->lines[vm];
+
+	l->ended = ended;
+	/* The rest of a line from before frames comes later. */
+	if (c->frames && !console_frames_vm(c, vm))
+		return;
+	if (!c->frames && (l->len > 0 || c->open == vm))
 		line_end(c, vm);
-	console_line_restart(&c->lines[vm]);
-	c->lines[vm].ended = ended;
+	console_line_restart(l);
 }
 
 /* Returns the number of characters at the start of the text that are printed unchanged. */

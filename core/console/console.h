@@ -25,7 +25,7 @@
 #define CONSOLE_KEY        0x14u /* Ctrl-T: introduces a command for Tally */
 
 /* The most that one byte of a VM emits, and the most that a call on its behalf does: a line ends
- * and another one begins; in frames, an unfinished line is encoded. */
+ * and another one begins; in frames, a name and a piece of an unfinished line come before it. */
 #define CONSOLE_BYTE_MOST 512u
 #define CONSOLE_CALL_MOST 1200u
 
@@ -54,6 +54,7 @@ struct console {
 	size_t work;        /* bytes emitted by this call */
 	size_t room;        /* that the next console_vm_write() may emit; the caller sets it */
 	unsigned int n_vms; /* 0..CONSOLE_MAX_VMS */
+	uint32_t unnamed;   /* VMs whose name was not sent since frames began */
 	unsigned int focus; /* gets the input: a VM (0 if there is none), or the prompt */
 	unsigned int back;  /* the VM that had the focus before the prompt */
 	const char *names[CONSOLE_MAX_VMS + 1];
@@ -68,9 +69,10 @@ void console_init(struct console *c, bool interactive, const char *const *names,
 
 /*
  * Prints bytes of VM vm < n_vms. Returns the number of bytes that it took: at least one if n > 0
- * and c->room is CONSOLE_CALL_MOST, but not all if they cause much output (many short lines). The
- * caller passes the rest after another exit. It emits at most c->room bytes. A byte without output
- * costs some 100 instructions, so n must be bounded.
+ * and c->room is CONSOLE_CALL_MOST, but not all if they cause much output (many short lines). When
+ * frames have begun, it may be none: a long line from before comes first, in pieces. The caller
+ * passes the rest after another exit. It emits at most c->room bytes. A byte without output costs
+ * some 100 instructions, so n must be bounded.
  */
 size_t console_vm_write(struct console *c, unsigned int vm, const char *bytes, size_t n);
 
@@ -78,9 +80,13 @@ size_t console_vm_write(struct console *c, unsigned int vm, const char *bytes, s
  * ended is dropped, and "next" skips it. */
 void console_vm_ended(struct console *c, unsigned int vm, bool ended);
 
-/* Turns frames for programs (docs/frames.md) on or off. If they are on already, they begin anew.
- * The unfinished line of a VM is sent with its next console_vm_write(), even of no bytes. */
+/* Turns frames for programs (docs/frames.md) on or off. If they are on already, they begin anew. */
 void console_frames(struct console *c, bool on);
+
+/* Sends VM vm's name, if frames have begun without it, and the next piece of the line that it had
+ * not finished then. Returns false if more of that is left. The VM's next bytes send the same
+ * before themselves, so the caller calls it for all VMs, in as many stays as that takes. */
+bool console_frames_vm(struct console *c, unsigned int vm);
 
 /* Gives the input to VM vm < n_vms, or to CONSOLE_PROMPT, and says so in a line. */
 void console_set_focus(struct console *c, unsigned int vm);

@@ -49,27 +49,42 @@ static size_t encode(struct console *c, unsigned int vm, const char *bytes, size
 	return done;
 }
 
-/* Encodes the part of vm's unfinished line that it has printed already. */
-static void encode_kept(struct console *c, unsigned int vm)
+static void send_name(struct console *c, unsigned int vm)
+{
+	char name[CONSOLE_NAME_BYTES + 3];
+
+	if (!(c->unnamed >> vm & 1))
+		return;
+	c->unnamed &= ~(1u << vm);
+	(void)tally_snprintf(name, sizeof(name), "%c %s", 'A' + vm, c->names[vm]);
+	frame_line(c, ":", name);
+}
+
+bool console_frames_vm(struct console *c, unsigned int vm)
 {
 	struct console_line *l = &c->lines[vm];
 	const char *unfinished = console_line_unfinished(l);
 
-	(void)encode(c, vm, l->text, l->len, SIZE_MAX);
+	c->work = 0;
+	if (!c->frames)
+		return true;
+	send_name(c, vm);
+	l->framed += (uint16_t)encode(c, vm, l->text + l->framed, l->len - l->framed, WORK_BYTES);
+	if (l->framed < l->len)
+		return false;
 	(void)encode(c, vm, "\r", l->cr, SIZE_MAX);
 	(void)encode(c, vm, unfinished, strlen(unfinished), SIZE_MAX);
 	console_line_restart(l);
+	return true;
 }
 
 size_t console_frame_write(struct console *c, unsigned int vm, const char *bytes, size_t n)
 {
-	size_t done = 0, most = console_most(c);
+	size_t done, most = console_most(c);
 
-	if (c->lines[vm].len > 0 && c->room < CONSOLE_CALL_MOST)
+	if (most == 0 || !console_frames_vm(c, vm))
 		return 0;
-	encode_kept(c, vm);
-	if (most > 0)
-		done = encode(c, vm, bytes, n, most);
+	done = encode(c, vm, bytes, n, most);
 	/* After frames end, the rest of an unfinished line is another piece. */
 	if (done > 0)
 		c->lines[vm].continued = bytes[done - 1] != '\n';
@@ -78,8 +93,6 @@ size_t console_frame_write(struct console *c, unsigned int vm, const char *bytes
 
 static void begin(struct console *c)
 {
-	char name[CONSOLE_NAME_BYTES + 3];
-
 	/* The text of the open line is sent again, as that VM's first output. */
 	if (!c->frames && c->open != CONSOLE_NOBODY) {
 		console_put_text(c, c->interactive ? "\r\n" : "\n");
@@ -88,11 +101,10 @@ static void begin(struct console *c)
 	if (c->focus == CONSOLE_PROMPT)
 		c->focus = c->back;
 	c->frames = true;
+	c->unnamed = (1u << c->n_vms) - 1;
+	for (unsigned int i = 0; i < c->n_vms; i++)
+		c->lines[i].framed = 0;
 	frame_line(c, "+", "");
-	for (unsigned int i = 0; i < c->n_vms; i++) {
-		(void)tally_snprintf(name, sizeof(name), "%c %s", 'A' + i, c->names[i]);
-		frame_line(c, ":", name);
-	}
 }
 
 void console_frames(struct console *c, bool on)

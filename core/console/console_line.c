@@ -19,6 +19,7 @@ enum sequence {
 void console_line_reset(struct console_line *l)
 {
 	l->len = 0;
+	l->framed = 0;
 	l->cr = false;
 	l->continued = false;
 }

@@ -13,6 +13,7 @@
 
 struct console_line {
 	uint16_t len;     /* bytes in text[], 0..CONSOLE_LINE_BYTES */
+	uint16_t framed;  /* of these, those that were sent again because frames have begun */
 	bool cr;          /* a CR was seen; the next byte decides what it means */
 	bool continued;   /* an earlier piece of the line has been printed */
 	bool ended;       /* the VM has ended */

@@ -20,7 +20,7 @@ enum { RING_TALLY = CONSOLE_MAX_VMS, RING_ANSWERS, RING_WRITERS, RING_IDS = 32 }
  * Shares in bytes. Of a VM's share the last RING_END bytes are for its unfinished line when it
  * ends, and the RING_UART bytes before them for its UART: they are enough for any 16 bytes. A VM
  * that waits for room is told when RING_WAKE bytes are free beside RING_END. They are enough for
- * any call beside its UART, also for one that encodes an unfinished line when frames have begun.
+ * any call beside its UART.
  */
 #define RING_SHARE         5120u
 #define RING_TALLYS        4096u

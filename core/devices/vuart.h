@@ -17,20 +17,13 @@
 
 /* Size of its guest-physical address range in bytes; 8 registers, the rest reads 0. */
 #define VUART_SIZE 0x100u
-#define VUART_CLOCK_HZ                                                                             \
-	3686400u /* for the guest's clock-frequency; reset divisor 2 = 115200 baud                 \
-	          */
-#define VUART_RX_BYTES                                                                             \
-	4096u /* receive FIFO; a real one has 16, but pasted text must not be lost                 \
-	       */
+/* For the guest's clock-frequency; reset divisor 2 = 115200 baud. */
+#define VUART_CLOCK_HZ 3686400u
+/* The receive FIFO. A real one has 16, but pasted text must not be lost. */
+#define VUART_RX_BYTES 4096u
 
 struct vuart {
-	uint8_t ier;
-	uint8_t lcr;
-	uint8_t mcr;
-	uint8_t scr;
-	uint8_t dll;
-	uint8_t dlm;
+	uint8_t ier, lcr, mcr, scr, dll, dlm;
 	bool fifo_enabled;
 	bool thre_pending; /* the THR-empty interrupt was raised and not read from IIR yet */
 	bool overrun;      /* LSR.OE; only loopback can overrun */

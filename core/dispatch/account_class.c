@@ -71,19 +71,25 @@ static uint32_t of_call(const struct vm *vm, uint64_t eid, uint64_t fid)
 	return e->first + (fn && fn != vsbi_not_supported ? (uint32_t)fid : e->functions);
 }
 
+/* Returns n if the value is none of these. */
+static uint32_t index_of(uint64_t value, const uint16_t *values, uint32_t n)
+{
+	uint32_t i = 0;
+
+	while (i < n && values[i] != value)
+		i++;
+	return i;
+}
+
 /* From ACCOUNT_CSR_SCOUNTOVF on, in the order of the rows. */
 static const uint16_t csrs[] = {CSR_SCOUNTOVF, CSR_SIE, CSR_SIP, CSR_STIMECMP, CSR_SIREG};
 
 static enum account_class of_csr(uint32_t csr)
 {
-	uint32_t n = 0;
-
 	if (csr - CSR_CYCLE < 32)
 		return csr - CSR_CYCLE < 3 ? ACCOUNT_CSR_CYCLE + (csr - CSR_CYCLE)
 		                           : ACCOUNT_CSR_HPM;
-	while (n < ARRAY_SIZE(csrs) && csrs[n] != csr)
-		n++;
-	return ACCOUNT_CSR_SCOUNTOVF + n;
+	return ACCOUNT_CSR_SCOUNTOVF + index_of(csr, csrs, ARRAY_SIZE(csrs));
 }
 
 /* insn is 0 if the hart has not provided the instruction. */
@@ -97,16 +103,7 @@ static enum account_class of_insn(uint32_t insn, enum vcpu_exit why)
 }
 
 /* From ACCOUNT_TIMER on, in the order of the rows. */
-static const uint8_t irqs[] = {IRQ_STI, IRQ_SSI, IRQ_SEI, IRQ_LCOFI};
-
-static enum account_class of_interrupt(uint64_t irq)
-{
-	uint32_t n = 0;
-
-	while (n < ARRAY_SIZE(irqs) && irqs[n] != irq)
-		n++;
-	return ACCOUNT_TIMER + n;
-}
+static const uint16_t irqs[] = {IRQ_STI, IRQ_SSI, IRQ_SEI, IRQ_LCOFI};
 
 enum account_class account_class(const struct vm *vm, const struct exit_record *exit,
                                  enum vcpu_exit why)
@@ -115,7 +112,7 @@ enum account_class account_class(const struct vm *vm, const struct exit_record *
 	bool store = cause == CAUSE_STORE_GUEST_PAGE;
 
 	if (cause & CAUSE_INTERRUPT)
-		return of_interrupt(cause & ~CAUSE_INTERRUPT);
+		return ACCOUNT_TIMER + index_of(cause & ~CAUSE_INTERRUPT, irqs, ARRAY_SIZE(irqs));
 	switch (cause) {
 	case CAUSE_ECALL_VS:
 		return of_call(vm, exit->eid, exit->fid);

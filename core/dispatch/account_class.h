@@ -5,8 +5,6 @@
 
 #include "core/watch/account.h"
 
-struct vm;
-
 /* Returns the extension of a row below ACCOUNT_CALLS, and sets *fid, to ~0 in the row for its other
  * functions. Returns 0 for row 0. */
 uint64_t account_call(uint32_t row, uint64_t *fid);

@@ -39,6 +39,7 @@ static void timer_came(struct vcpu *vcpu)
 
 static void deadline_came(struct vcpu *vcpu, uint64_t now)
 {
+	observe_before(vcpu);
 	if (vcpu->lcofi_limited)
 		vcpu_lcofi_release(vcpu, now);
 	if (vcpu->budget.count)
@@ -82,9 +83,13 @@ static void sched_timer(void)
 	uint64_t now = csr_read(CSR_TIME);
 	uint32_t most = VM_STAY_WAKES;
 
-	/* Vcpus that leave at the end of their window are woken in the next one. */
-	if (pcpu->has_schedule && windows_poll(pcpu, now))
-		most = 0;
+	if (pcpu->has_schedule && windows_switch_due(pcpu, now)) {
+		/* Vcpus that leave at the end of their window are woken in the next one. */
+		if (pcpu->current)
+			most = 0;
+		else
+			windows_switch(pcpu, now);
+	}
 	/* Other vcpus are woken in the next stay: the timer interrupts again at once. */
 	for (uint32_t n = 0; n < most && wake_times_earliest(pcpu->wake) <= now; n++)
 		wake_time_came(pcpu->vcpus[wake_times_who(pcpu->wake)], now);

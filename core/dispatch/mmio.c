@@ -5,9 +5,10 @@
 #include "arch/riscv/hart/insn.h"
 #include "core/dispatch/exit.h"
 #include "core/io/bells.h"
-#include "core/io/pci_bus.h"
+#include "core/io/operator_function.h"
 #include "core/io/vm_interrupts.h"
 #include "core/io/vm_uart.h"
+#include "core/io/vpci.h"
 #include "core/vcpu/guest_mem.h"
 #include "core/vcpu/trap_loop.h"
 #include "core/vcpu/vm.h"
@@ -33,14 +34,16 @@ struct device {
 };
 
 /* The sooner a row comes, the fewer instructions an access takes. */
-enum { PLIC, UART, APLIC, PCI, BELLS, DEVICES };
+enum { PLIC, UART, APLIC, PCI, BELLS, OPERATOR, DEVICES };
 static const struct device devices[] = {
     [PLIC] = {"PLIC", GUEST_PLIC_BASE, VPLIC_SIZE, 1, false, vm_plic_read, vm_plic_write},
     [UART] = {"UART", GUEST_UART_BASE, VUART_SIZE, 1, false, vm_uart_read, vm_uart_write},
     [APLIC] = {"APLIC", GUEST_APLIC_BASE, VAPLIC_SIZE, 1, false, vm_aplic_read, vm_aplic_write},
-    [PCI] = {"PCI", GUEST_ECAM_BASE, GUEST_ECAM_SIZE, 1, true, pci_bus_read, pci_bus_write},
+    [PCI] = {"PCI", GUEST_ECAM_BASE, GUEST_ECAM_SIZE, 1, true, vpci_read, vpci_write},
     [BELLS] = {"bell", GUEST_BELL_BASE, GUEST_BELL_STEP, VM_MAX_SHARED, true, bells_read,
                bells_write},
+    [OPERATOR] = {"operator", GUEST_OPERATOR_BASE, GUEST_OPERATOR_SIZE, 1, true,
+                  operator_function_read, operator_function_write},
 };
 
 _Static_assert(DEVICES <= VM_EMULATED, "one more in vm->emulated, and two rows of an account");
@@ -51,7 +54,8 @@ void mmio_init(struct vm *vm)
 	vm->emulated[PLIC] = !vm->config->aia;
 	vm->emulated[UART] = vm->config->console;
 	vm->emulated[APLIC] = vm->config->aia;
-	vm->emulated[PCI] = vm->pci.n || vm->bells;
+	vm->emulated[PCI] = vm->pci.n > 0;
+	vm->emulated[OPERATOR] = operator_is(vm);
 	for (uint32_t n = 0; n < VM_MAX_SHARED; n++)
 		vm->emulated[BELLS] |= !!vm->bell_of[n] << n;
 }

@@ -153,7 +153,7 @@ static __attribute__((noinline, flatten)) long read_no_counter(uint64_t ignored,
 	if (!settle(vcpu))
 		return read_any(ignored, raw);
 	execute(vcpu);
-	slow = vpmu_retired_scountovf_cached(&vcpu->pmu, counts);
+	slow = vpmu_step_cached(&vcpu->pmu, counts);
 	return slow ? answer_late(slow, raw) : answer(raw, vpmu_scountovf(&vcpu->pmu));
 }
 
@@ -206,12 +206,6 @@ static __attribute__((noinline)) enum vcpu_exit any_insn(struct vcpu *vcpu, uint
 	return EXIT_CSR;
 }
 
-/* Not inlined, because virtual_insn() would save more registers. */
-static __attribute__((noinline)) uint32_t fetch(void)
-{
-	return guest_fetch();
-}
-
 enum vcpu_exit virtual_insn(struct vcpu *vcpu)
 {
 	uint32_t raw = (uint32_t)csr_read(CSR_STVAL);
@@ -219,7 +213,7 @@ enum vcpu_exit virtual_insn(struct vcpu *vcpu)
 
 	/* A hart may leave stval at 0; QEMU does for WRS.NTO. */
 	if (fetched) {
-		raw = fetch();
+		raw = guest_fetch();
 		if (!raw)
 			return EXIT_CSR;
 	}

@@ -2,7 +2,6 @@
 #include "core/host/fdt_index.h"
 
 #include <libfdt.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>

@@ -16,42 +16,49 @@
 
 #define BLOCK_MAX ((uint32_t)INT_MAX / 2) /* offsets are of type int */
 
-/* Position of the structure block (nodes and properties), from the header. */
+/* Position of the structure block (nodes and properties), or of the names of properties. */
 struct block {
 	uint32_t at;
 	uint32_t size; /* bytes of it that are inside the tree */
 	bool padded;   /* before version 16 a long value begins at a multiple of 8 */
 };
 
-/* The block of the tree that was read last, and the words of the header from which it was computed:
- * boot walks through one tree at a time. */
-static struct block last;
-static fdt32_t last_words[4];
+/* The block and the names of the tree that was read last, and the header from which they were
+ * computed: boot walks through one tree at a time. */
+static struct block last, last_names;
+static struct fdt_header last_header;
 
 static inline bool is_last(const struct fdt_header *header)
 {
-	return header->totalsize == last_words[0] && header->off_dt_struct == last_words[1] &&
-	       header->version == last_words[2] && header->size_dt_struct == last_words[3];
+	return header->totalsize == last_header.totalsize &&
+	       header->off_dt_struct == last_header.off_dt_struct &&
+	       header->version == last_header.version &&
+	       header->size_dt_struct == last_header.size_dt_struct;
 }
 
-/* The block ends within the tree, and from version 17 on within its own size. */
-static __attribute__((noinline, cold)) void read_header(const struct fdt_header *header)
+/* A block ends within the tree, and from version 17 on within its own size. */
+static struct block find_block(const struct fdt_header *header, fdt32_t start, fdt32_t size)
 {
-	uint32_t total = fdt32_to_cpu(header->totalsize);
-	uint32_t version = fdt32_to_cpu(header->version);
-	uint32_t own = fdt32_to_cpu(header->size_dt_struct);
-	struct block block = {.at = fdt32_to_cpu(header->off_dt_struct), .padded = version < 16};
+	uint32_t total = fdt32_to_cpu(header->totalsize), version = fdt32_to_cpu(header->version);
+	struct block block = {.at = fdt32_to_cpu(start), .padded = version < 16};
 
 	block.size = block.at < total ? total - block.at : 0;
-	if (version >= 17 && own < block.size)
-		block.size = own;
-	if (block.size > BLOCK_MAX)
-		block.size = BLOCK_MAX;
-	last = block;
-	last_words[0] = header->totalsize;
-	last_words[1] = header->off_dt_struct;
-	last_words[2] = header->version;
-	last_words[3] = header->size_dt_struct;
+	if (version >= 17 && fdt32_to_cpu(size) < block.size)
+		block.size = fdt32_to_cpu(size);
+	return block;
+}
+
+static __attribute__((noinline, cold)) void read_header(const struct fdt_header *header)
+{
+	last = find_block(header, header->off_dt_struct, header->size_dt_struct);
+	if (last.size > BLOCK_MAX)
+		last.size = BLOCK_MAX;
+	last_names = find_block(header, header->off_dt_strings, header->size_dt_strings);
+	if (fdt32_to_cpu(header->magic) != FDT_MAGIC || fdt32_to_cpu(header->totalsize) > INT_MAX ||
+	    fdt32_to_cpu(header->version) < FDT_FIRST_SUPPORTED_VERSION ||
+	    fdt32_to_cpu(header->last_comp_version) > FDT_LAST_SUPPORTED_VERSION)
+		last_names.size = 0;
+	last_header = *header;
 }
 
 static inline bool holds(struct block block, uint32_t offset, uint32_t length)
@@ -135,40 +142,14 @@ uint32_t fdt_next_tag(const void *tree, int start, int *next)
 	return tag_at(last, tree, start, next);
 }
 
-/* Position of the names of properties, from the header. */
-struct names {
-	uint32_t at;
-	uint32_t size; /* bytes of it that are inside the tree */
-};
-
-/* The names of the tree that was read last, and the words of the header that they depend on. */
-static struct names last_names;
-static struct fdt_header names_header;
-
-static __attribute__((noinline, cold)) void read_names(const struct fdt_header *header)
+/* Returns the block of names. The tree's block of nodes was read last. */
+static inline struct block names_of(const struct fdt_header *header)
 {
-	uint32_t total = fdt32_to_cpu(header->totalsize), at = fdt32_to_cpu(header->off_dt_strings);
-	uint32_t own = fdt32_to_cpu(header->size_dt_strings);
-	uint32_t size = at < total ? total - at : 0;
-
-	if (fdt32_to_cpu(header->magic) != FDT_MAGIC || total > INT_MAX ||
-	    fdt32_to_cpu(header->version) < FDT_FIRST_SUPPORTED_VERSION ||
-	    fdt32_to_cpu(header->last_comp_version) > FDT_LAST_SUPPORTED_VERSION)
-		size = 0;
-	if (fdt32_to_cpu(header->version) >= 17 && own < size)
-		size = own;
-	last_names = (struct names){at, size};
-	names_header = *header;
-}
-
-static inline struct names names_of(const struct fdt_header *header)
-{
-	if (header->totalsize != names_header.totalsize ||
-	    header->off_dt_strings != names_header.off_dt_strings ||
-	    header->size_dt_strings != names_header.size_dt_strings ||
-	    header->magic != names_header.magic || header->version != names_header.version ||
-	    header->last_comp_version != names_header.last_comp_version)
-		read_names(header);
+	if (header->off_dt_strings != last_header.off_dt_strings ||
+	    header->size_dt_strings != last_header.size_dt_strings ||
+	    header->magic != last_header.magic ||
+	    header->last_comp_version != last_header.last_comp_version)
+		read_header(header);
 	return last_names;
 }
 
@@ -216,8 +197,8 @@ const void *fdt_getprop(const void *tree, int node, const char *name, int *lengt
 /* For fdt_check_full(), which asks for the name of each property. */
 const void *fdt_getprop_by_offset(const void *tree, int offset, const char **name, int *length)
 {
-	struct names names = names_of(tree);
 	const struct fdt_property *property;
+	struct block names;
 	int unused = 0, next;
 	uint32_t at;
 
@@ -227,6 +208,7 @@ const void *fdt_getprop_by_offset(const void *tree, int offset, const char **nam
 		return NULL;
 	property = (const void *)((const uint8_t *)tree + last.at + (uint32_t)offset);
 	at = fdt32_to_cpu(property->nameoff);
+	names = names_of(tree);
 	if (name && at >= names.size)
 		return NULL;
 	if (name && !memchr((const char *)tree + names.at + at, 0, names.size - at)) {

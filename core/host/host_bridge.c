@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/host/dt_path.h"
 #include "core/host/host_bridge.h"
 
 #include <libfdt.h>
@@ -17,17 +16,7 @@
 
 static const fdt32_t *cells_of(const struct host_bridge *bridge, const char *name, int *n)
 {
-	int size;
-	const fdt32_t *cells =
-	    fdt_getprop(bridge->place.tree, bridge->place.node[bridge->place.depth], name, &size);
-
-	*n = cells && size % 4 == 0 ? size / 4 : 0;
-	return cells;
-}
-
-static uint32_t cell(const fdt32_t *cells, int n, int i)
-{
-	return i < n ? fdt32_ld(&cells[i]) : 0;
+	return host_tree_get(bridge->place.tree, bridge->place.node[bridge->place.depth], name, n);
 }
 
 static void read_windows(struct host_bridge *bridge)
@@ -76,7 +65,7 @@ const char *host_bridge_find(const void *host, struct host_bridge *bridge)
 	    host_tree_u32(host, node, "#interrupt-cells", 0) != 1)
 		return "the host's tree says of the PCI host bridge what cannot be";
 	buses = cells_of(bridge, "bus-range", &n);
-	bridge->bus = cell(buses, n, 0) & 0xff;
+	bridge->bus = n > 0 ? fdt32_ld(buses) & 0xff : 0;
 	read_windows(bridge);
 	return NULL;
 }
@@ -90,17 +79,13 @@ bool host_bridge_irq(const struct host_bridge *bridge, const struct host_chip *c
 	const fdt32_t *mask = cells_of(bridge, "interrupt-map-mask", &n_mask);
 	uint32_t device = bdf << 8, of_device, of_pin;
 
+	*irq = (struct host_irq){0};
 	if (n_mask != PCI_CELLS + 1 || chip->node < 0 || !chip->phandle)
 		return false;
 	of_device = fdt32_ld(&mask[0]);
 	of_pin = fdt32_ld(&mask[PCI_CELLS]);
 	while (n > PCI_CELLS + 2) {
-		uint32_t phandle = fdt32_ld(&map[PCI_CELLS + 1]);
-		int parent = phandle == chip->phandle ? chip->node
-		                                      : fdt_node_offset_by_phandle(tree, phandle);
-		int address = (int)(host_tree_u32(tree, parent, "#address-cells", 0) & 15);
-		int at = PCI_CELLS + 2 + address;
-		int row = at + (int)(host_tree_u32(tree, parent, "#interrupt-cells", 1) & 15);
+		int at, row = host_tree_map_row(tree, chip, map, PCI_CELLS + 1, &at);
 
 		if (row > n || row == at)
 			return false;
@@ -108,7 +93,7 @@ bool host_bridge_irq(const struct host_bridge *bridge, const struct host_chip *c
 		    (fdt32_ld(&map[PCI_CELLS]) & of_pin) == (pin & of_pin)) {
 			*irq = (struct host_irq){fdt32_ld(&map[at]),
 			                         row > at + 1 ? fdt32_ld(&map[at + 1]) : 0};
-			return phandle == chip->phandle;
+			return fdt32_ld(&map[PCI_CELLS + 1]) == chip->phandle;
 		}
 		map += row;
 		n -= row;

@@ -6,29 +6,23 @@
 
 #define PAGE 4096U
 
-/* The claims that are being listed. */
-struct making {
-	struct host_claims *claims;
-	int node;
-};
-
 /* Returns whether there is no room. */
-static bool add(struct making *m, struct host_claim claim)
+static bool add(struct host_claims *claims, struct host_claim claim)
 {
-	if (m->claims->n == m->claims->room)
+	if (claims->n == claims->room)
 		return true;
-	claim.node = m->node;
-	m->claims->list[m->claims->n++] = claim;
+	claim.node = claims->node;
+	claims->list[claims->n++] = claim;
 	return false;
 }
 
-static bool add_source(uint32_t source, void *making)
+static bool add_source(uint32_t source, void *claims)
 {
-	return add(making, (struct host_claim){.source = source});
+	return add(claims, (struct host_claim){.source = source});
 }
 
 /* Adds registers, or windows. Returns whether there is no room. */
-static bool add_pages(struct making *m, const struct host_place *place,
+static bool add_pages(struct host_claims *claims, const struct host_place *place,
                       enum host_reg (*find)(const struct host_place *, uint32_t, uint64_t *,
                                             uint64_t *))
 {
@@ -38,7 +32,7 @@ static bool add_pages(struct making *m, const struct host_place *place,
 	for (uint32_t i = 0; found == HOST_REG_OK || found == HOST_REG_ELSEWHERE; i++) {
 		found = find(place, i, &base, &size);
 		if (found == HOST_REG_OK && size &&
-		    add(m, (struct host_claim){.from = base - base % PAGE, .to = base + size}))
+		    add(claims, (struct host_claim){.from = base - base % PAGE, .to = base + size}))
 			return true;
 	}
 	return false;
@@ -52,15 +46,14 @@ static bool is_listed(const void *tree, struct host_claims *claims)
 	                   fdt_index_bit("interrupts-extended", 19);
 	struct host_chip chip = host_tree_chip(tree);
 	struct host_place place = host_place_root(tree);
-	struct making m = {claims, 0};
 
 	while (host_place_next(&place)) {
-		m.node = place.node[place.depth];
-		if (add_pages(&m, &place, host_tree_reg) ||
-		    (!fdt_index_lacks(tree, m.node, windows) &&
-		     add_pages(&m, &place, host_tree_window)) ||
-		    (!fdt_index_lacks(tree, m.node, sources) &&
-		     host_tree_each_source(&place, &chip, add_source, &m)))
+		claims->node = place.node[place.depth];
+		if (add_pages(claims, &place, host_tree_reg) ||
+		    (!fdt_index_lacks(tree, claims->node, windows) &&
+		     add_pages(claims, &place, host_tree_window)) ||
+		    (!fdt_index_lacks(tree, claims->node, sources) &&
+		     host_tree_each_source(&place, &chip, add_source, claims)))
 			return false;
 	}
 	return !place.passed;

@@ -26,6 +26,7 @@ struct host_claims {
 	enum host_claims_state state;
 	uint32_t room; /* of list[] */
 	uint32_t n;
+	int node; /* the one whose claims are being listed */
 	struct host_claim list[];
 };
 

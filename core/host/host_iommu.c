@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/host/dt_path.h"
 #include "core/host/host_iommu.h"
 
 #include <libfdt.h>

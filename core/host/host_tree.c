@@ -19,22 +19,22 @@ uint64_t host_tree_cells(const fdt32_t *cells, int n)
 	return value;
 }
 
-/* Returns a property of whole cells; *n is their number, and negative if there is no property. */
-static const fdt32_t *get_cells(const void *tree, int node, const char *name, int *n)
+const fdt32_t *host_tree_get(const void *tree, int node, const char *name, int *n)
 {
 	int size;
 	const fdt32_t *cells = fdt_getprop(tree, node, name, &size);
+	bool whole = cells && size % 4 == 0;
 
-	*n = cells ? size / 4 : -1;
-	return cells && size % 4 == 0 ? cells : NULL;
+	*n = whole ? size / 4 : cells ? 0 : -1;
+	return whole ? cells : NULL;
 }
 
 uint32_t host_tree_u32(const void *tree, int node, const char *name, uint32_t otherwise)
 {
 	int n;
-	const fdt32_t *cells = get_cells(tree, node, name, &n);
+	const fdt32_t *cells = host_tree_get(tree, node, name, &n);
 
-	return cells && n == 1 ? fdt32_ld(cells) : otherwise;
+	return n == 1 ? fdt32_ld(cells) : otherwise;
 }
 
 bool host_tree_is_flat(const void *tree)
@@ -95,10 +95,8 @@ static enum host_reg go_up(const void *tree, int bus, int above, uint64_t *base,
 	high = fdt_address_cells(tree, above);
 	span = fdt_size_cells(tree, bus);
 	row = low + high + span;
-	ranges = get_cells(tree, bus, "ranges", &n);
-	if (n < 0)
-		return HOST_REG_ELSEWHERE;
-	if (high < 1 || high > 2)
+	ranges = host_tree_get(tree, bus, "ranges", &n);
+	if (n < 0 || high < 1 || high > 2)
 		return HOST_REG_ELSEWHERE;
 	if (!ranges || low < 1 || span < 1 || span > 2 || n % row)
 		return HOST_REG_BROKEN;
@@ -141,7 +139,7 @@ enum host_reg host_tree_reg(const struct host_place *place, uint32_t index, uint
 	const void *tree = place->tree;
 	int n, node = place->node[place->depth];
 	int bus = place->depth ? place->node[place->depth - 1] : 0;
-	const fdt32_t *reg = get_cells(tree, node, "reg", &n);
+	const fdt32_t *reg = host_tree_get(tree, node, "reg", &n);
 	int address, span, row;
 
 	if (!place->depth || n < 0)
@@ -149,9 +147,7 @@ enum host_reg host_tree_reg(const struct host_place *place, uint32_t index, uint
 	address = fdt_address_cells(tree, bus);
 	span = fdt_size_cells(tree, bus);
 	row = address + span;
-	if (address < 0 || span < 0)
-		return HOST_REG_BROKEN;
-	if (!reg || (row && n % row))
+	if (address < 0 || span < 0 || !reg || (row && n % row))
 		return HOST_REG_BROKEN;
 	if (index >= (row ? (uint32_t)(n / row) : 1))
 		return HOST_REG_NONE;
@@ -170,7 +166,7 @@ enum host_reg host_tree_window(const struct host_place *place, uint32_t index, u
 {
 	const void *tree = place->tree;
 	int n, node = place->node[place->depth];
-	const fdt32_t *ranges = get_cells(tree, node, "ranges", &n);
+	const fdt32_t *ranges = host_tree_get(tree, node, "ranges", &n);
 	int low, span, high, row;
 
 	if (!ranges || !place->depth)
@@ -264,9 +260,9 @@ int host_tree_console(const void *tree)
 static bool interrupts_s(const void *tree, int node, uint32_t intc)
 {
 	int n;
-	const fdt32_t *pairs = get_cells(tree, node, "interrupts-extended", &n);
+	const fdt32_t *pairs = host_tree_get(tree, node, "interrupts-extended", &n);
 
-	for (int i = 0; pairs && i + 1 < n; i += 2) {
+	for (int i = 0; i + 1 < n; i += 2) {
 		if (fdt32_ld(&pairs[i + 1]) == IRQ_S_EXT && (!intc || fdt32_ld(&pairs[i]) == intc))
 			return true;
 	}
@@ -333,10 +329,10 @@ static struct irq_walk irq_walk(const struct host_place *place)
 	int node = place->node[place->depth];
 	struct irq_walk walk = {0};
 
-	walk.at = get_cells(tree, node, "interrupts-extended", &walk.left);
+	walk.at = host_tree_get(tree, node, "interrupts-extended", &walk.left);
 	if (walk.at)
 		return walk;
-	walk.at = get_cells(tree, node, "interrupts", &walk.left);
+	walk.at = host_tree_get(tree, node, "interrupts", &walk.left);
 	if (!walk.at)
 		return walk;
 	/* A node without interrupt-parent inherits the one of its parent. */
@@ -385,29 +381,35 @@ int host_tree_irq(const struct host_place *place, const struct host_chip *chip, 
 	return result;
 }
 
+int host_tree_map_row(const void *tree, const struct host_chip *chip, const fdt32_t *map, int own,
+                      int *at)
+{
+	uint32_t phandle = fdt32_ld(&map[own]);
+	int parent =
+	    phandle == chip->phandle ? chip->node : fdt_node_offset_by_phandle(tree, phandle);
+
+	*at = own + 1 + (int)(host_tree_u32(tree, parent, "#address-cells", 0) & 15);
+	return *at + (int)(host_tree_u32(tree, parent, "#interrupt-cells", 1) & 15);
+}
+
 /* Calls each() for the sources that the rows of the node's interrupt-map lead to. */
 static bool each_mapped(const void *tree, int node, const struct host_chip *chip,
                         bool (*each)(uint32_t source, void *arg), void *arg)
 {
 	int n, own;
-	const fdt32_t *map = get_cells(tree, node, "interrupt-map", &n);
+	const fdt32_t *map = host_tree_get(tree, node, "interrupt-map", &n);
 
 	if (!map)
 		return false;
 	own = fdt_address_cells(tree, node) +
 	      (int)(host_tree_u32(tree, node, "#interrupt-cells", 1) & 15);
 	while (own >= 0 && n > own) {
-		uint32_t phandle = fdt32_ld(&map[own]);
-		int parent = phandle == chip->phandle ? chip->node
-		                                      : fdt_node_offset_by_phandle(tree, phandle);
-		int address = (int)(host_tree_u32(tree, parent, "#address-cells", 0) & 15);
-		int row = own + 1 + address +
-		          (int)(host_tree_u32(tree, parent, "#interrupt-cells", 1) & 15);
+		int at, row = host_tree_map_row(tree, chip, map, own, &at);
 
 		if (row > n)
 			return false;
-		if (phandle == chip->phandle && row > own + 1 + address &&
-		    each(fdt32_ld(&map[own + 1 + address]), arg))
+		if (fdt32_ld(&map[own]) == chip->phandle && row > at &&
+		    each(fdt32_ld(&map[at]), arg))
 			return true;
 		map += row;
 		n -= row;
@@ -418,7 +420,7 @@ static bool each_mapped(const void *tree, int node, const struct host_chip *chip
 bool host_tree_has_types(const struct host_place *place, const struct host_chip *chip)
 {
 	int n, node = place->node[place->depth];
-	const fdt32_t *cells = get_cells(place->tree, node, "interrupts", &n);
+	const fdt32_t *cells = host_tree_get(place->tree, node, "interrupts", &n);
 
 	return cells && n == 8 && chip->cells == 1 && fdt32_ld(&cells[1]) == fdt32_ld(&cells[3]) &&
 	       host_tree_says(place->tree, node, "compatible", "riscv,iommu");

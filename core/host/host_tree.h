@@ -69,6 +69,10 @@ bool host_tree_is_disabled(const void *tree, int node);
 /* Returns the number in n cells of a property: the lower 64 bits if there are more than two. */
 uint64_t host_tree_cells(const fdt32_t *cells, int n);
 
+/* Returns a property of whole cells, or NULL. *n is their number; 0 if its size is another one, and
+ * negative if there is no property. */
+const fdt32_t *host_tree_get(const void *tree, int node, const char *property, int *n);
+
 /* Reads a property of one cell; if the node has none, returns `otherwise`. */
 uint32_t host_tree_u32(const void *tree, int node, const char *property, uint32_t otherwise);
 
@@ -104,6 +108,12 @@ uint32_t host_tree_guest_files(const void *tree, uint32_t intc);
  */
 int host_tree_irq(const struct host_place *place, const struct host_chip *chip, uint32_t index,
                   struct host_irq *irq);
+
+/* Returns the number of cells of the first row of an interrupt-map, in which `own` cells come
+ * before the parent's phandle, and sets *at to the first cell of the parent's interrupt. The row
+ * may be longer than the map. */
+int host_tree_map_row(const void *tree, const struct host_chip *chip, const fdt32_t *map, int own,
+                      int *at);
 
 /* Whether each second cell of the node's interrupts is a type, although an interrupt of the
  * controller has one cell. QEMU (10.0) makes such a node for its IOMMU below a PLIC. */

@@ -23,7 +23,6 @@
 #define VM_MAX_ALL_VCPUS    64U /* of all VMs together, because they may all be on one hart */
 #define VM_MAX_HARTS        64U /* of a machine that run guests: masks have 64 bits */
 #define VM_MAX_IMAGES       32U
-#define VM_MAX_COUNTERS     32U
 #define VM_MAX_EVENTS       64U
 #define VM_MAX_RAW_EVENTS   64U
 #define VM_NAME_MAX         15U      /* characters */
@@ -47,6 +46,11 @@
 #define GUEST_BELL_BASE (GUEST_ECAM_BASE + GUEST_ECAM_SIZE)
 #define GUEST_BELL_STEP UINT64_C(0x1000)
 #define GUEST_BELL_SIZE (VM_MAX_SHARED * GUEST_BELL_STEP)
+/* After these: the registers and the memory of an operator's function, see docs/operator.md. */
+#define GUEST_OPERATOR_BASE   (GUEST_BELL_BASE + GUEST_BELL_SIZE)
+#define GUEST_OPERATOR_SIZE   UINT64_C(0x1000)
+#define GUEST_OPERATOR_MEMORY UINT64_C(0x30400000) /* a multiple of its size */
+#define GUEST_OPERATOR_BYTES  UINT64_C(0x400000)
 /* A guest with interrupts = "aia": the IMSIC of vcpu n is n pages after the first one. */
 #define GUEST_APLIC_BASE UINT64_C(0x0d000000)
 #define GUEST_APLIC_SIZE UINT64_C(0x4000)
@@ -105,6 +109,13 @@ enum vm_dma {
 	VM_DMA_NONE,     /* it has none */
 	VM_DMA_ISOLATED, /* an IOMMU keeps it within the VM's memory */
 	VM_DMA_TRUSTED,  /* it may reach all memory: the VM's drivers are trusted */
+};
+
+/* What a VM may ask as an operator. */
+enum vm_operator_access {
+	VM_OPERATOR_NONE,
+	VM_OPERATOR_WATCH,
+	VM_OPERATOR_CONTROL, /* it may also change the state of VMs */
 };
 
 /* How a device is brought to rest at the end of a life of its VM. */
@@ -223,6 +234,14 @@ struct vm_config {
 	uint32_t turn_us;       /* length of a turn of its vcpus, at most a second */
 	bool no_look;           /* no looks while a vcpu computes; no other vcpu runs on its hart */
 	uint32_t controls;      /* bit n: it may start, stop and restart VM n of the tree */
+	/* Of an operator; all others 0 without access. */
+	struct vm_operator {
+		enum vm_operator_access access;
+		uint32_t vms;              /* bit n: it may ask about VM n of the tree */
+		uint32_t requests_hz;      /* so many requests begin a second */
+		uint32_t samples_hz;       /* so many samples a second and hart; 0: none */
+		uint32_t source, identity; /* its interrupt, like that of a bell */
+	} operator;
 	/* Budget of each of its vcpus: the maximum number of events, of type 0 or 1, in each
 	 * period. count 0 if there is none. */
 	struct vm_budget {
@@ -280,6 +299,7 @@ struct vm_tree {
 	uint32_t turn_us;     /* length of a turn of a vcpu with a share of 1 */
 	uint32_t n_irqs;      /* interrupt sources of the host that VMs have */
 	uint32_t n_functions; /* PCI functions of all VMs */
+	uint32_t n_images;
 	uint32_t n_shared;
 	struct vm_shared shared[VM_MAX_SHARED];
 	uint32_t n_schedules; /* a hart without one has turns */
@@ -434,8 +454,12 @@ struct vm_refusal {
 /* Returns the first device without a known reset, because of which the VM has one life, or NULL. */
 const struct vm_device *vm_device_without_reset(const struct vm_config *vm);
 
-/* Whether a source of the VM's own interrupt controller is that of its UART or of one of its
- * devices. */
+/* Returns the source of the VM's own interrupt controller for a source of the host that one of its
+ * devices has already, or 0. */
+uint32_t vm_known_irq(const struct vm_config *vm, uint32_t source);
+
+/* Whether a source (1 or more) of the VM's own interrupt controller is that of its UART, of one of
+ * its devices or bells, or of its operator's function. */
 bool vm_has_irq(const struct vm_config *vm, uint32_t number);
 
 /* Returns the lowest range of whole pages of registers of the VM's devices that ends after `from`;

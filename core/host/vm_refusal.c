@@ -1,60 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/host/vm_refusal.h"
-
 #include <libfdt.h>
+#include <stdarg.h>
 
+#include "core/host/vm_props.h"
 #include "core/lib/text.h"
 
-void vm_refusal_set(struct vm_refusal *why, enum vm_refusal_code code, const char *property,
-                    const char *reason, uint64_t a, uint64_t b)
+/* Writes the node's path, or only its name if the path is too long. Names come from the blob, so
+ * characters that are not printable are kept from the console. */
+static void add_node(struct text *t, const struct vm_node *n)
 {
-	struct text t;
+	char path[sizeof(n->why->node)];
+	const char *name;
 
+	if (fdt_get_path(n->blob, n->at, path, sizeof(path)) == 0) {
+		text_add_clean(t, path);
+		return;
+	}
+	/* The node's own name is more useful than the beginning of its path. */
+	name = fdt_get_name(n->blob, n->at, NULL);
+	text_add(t, ".../");
+	text_add_clean(t, name ? name : "?");
+}
+
+bool vm_refuse(const struct vm_node *n, enum vm_refusal_code code, const char *property,
+               const char *format, ...)
+{
+	struct vm_refusal *why = n->why;
+	char reason[sizeof(why->reason)];
+	struct text t = text_begin(reason, sizeof(reason));
+	va_list args;
+
+	va_start(args, format);
+	text_vadd(&t, format, args);
+	va_end(args);
 	why->code = code;
-	why->at = 0;
+	why->at = n->at;
 	why->name = property;
 	t = text_begin(why->node, sizeof(why->node));
-	text_add(&t, "/");
+	add_node(&t, n);
 	t = text_begin(why->property, sizeof(why->property));
 	text_add_clean(&t, property);
 	t = text_begin(why->reason, sizeof(why->reason));
-	for (; *reason; reason++) {
-		if (*reason != '#') {
-			text_add(&t, "%c", *reason);
-			continue;
-		}
-		text_add(&t, "%llu", (unsigned long long)a);
-		a = b;
-	}
-}
-
-void vm_refusal_set_text(struct vm_refusal *why, enum vm_refusal_code code, const char *property,
-                         const char *reason)
-{
-	struct text t;
-
-	vm_refusal_set(why, code, property, "", 0, 0);
-	t = text_begin(why->reason, sizeof(why->reason));
 	text_add_clean(&t, reason);
-}
-
-/* Names come from the blob, so characters that are not printable are kept from the console. */
-void vm_refusal_set_node(struct vm_refusal *why, const void *blob, int node)
-{
-	char path[sizeof(why->node)];
-	struct text t = text_begin(why->node, sizeof(why->node));
-	const char *name;
-
-	why->at = node;
-	if (fdt_get_path(blob, node, path, sizeof(path)) == 0) {
-		text_add_clean(&t, path);
-		return;
-	}
-	/* The path is too long. The node's own name is more useful than the beginning of its
-	 * path. */
-	name = fdt_get_name(blob, node, NULL);
-	text_add(&t, ".../");
-	text_add_clean(&t, name ? name : "?");
+	return false;
 }
 
 void vm_refusal_text(const struct vm_refusal *why, char *text, size_t size)

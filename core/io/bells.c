@@ -7,11 +7,17 @@
 #include "arch/riscv/hart/fence.h"
 #include "core/hart/pcpu.h"
 #include "core/io/vm_interrupts.h"
+#include "core/io/vpci.h"
 #include "core/tree/pci_node.h"
 #include "core/vcpu/vm.h"
 #include "vpmu/bits.h"
 
 #define BELL_ALL (BELL_RUNG | BELL_CHANGED)
+
+/* From QEMU's range for experiments (docs/shared.md). */
+#define BELL_PCI_ID   0x10f01af4U
+#define CLASS         0x05800001U /* another memory controller; revision 1 */
+#define INTERRUPT_PIN (1U << 8)   /* INTA */
 
 struct bell bells[VM_MAX_BELLS];
 static uint32_t n_bells;
@@ -21,6 +27,56 @@ struct bell *bell_of(const struct vm *vm, uint64_t n)
 	return n < VM_MAX_SHARED && vm->bell_of[n] ? &bells[vm->bell_of[n] - 1] : NULL;
 }
 
+/* Updates the level of its interrupt. The caller holds the lock of the VM's devices. */
+static void update(struct bell *bell)
+{
+	vm_set_level(bell->vm, bell->source,
+	             bell->state & bell->mask &&
+	                 !(bell->pci.header.command & PCI_COMMAND_INTX_DISABLE));
+}
+
+static struct bell *bell_of_function(const struct vpci_function *f)
+{
+	return &bells[((uintptr_t)f - (uintptr_t)bells) / sizeof(struct bell)];
+}
+
+static uint32_t read_function(const struct vpci_function *f, uint32_t word)
+{
+	const struct bell *bell = bell_of_function(f);
+
+	return word == PCI_COMMAND / 4 && bell->state & bell->mask ? (uint32_t)PCI_STATUS_INTX << 16
+	                                                           : 0;
+}
+
+static void write_function(struct vpci_function *f, uint32_t word, uint32_t value, uint32_t mask)
+{
+	(void)value;
+	(void)mask;
+	if (word == PCI_COMMAND / 4)
+		update(bell_of_function(f));
+}
+
+static void make_function(struct bell *bell)
+{
+	static const struct vpci_kind kind = {read_function, write_function};
+	const struct vm_config *vm = bell->vm->config;
+	const struct pci_bar bars[PCI_BARS] = {
+	    [0] = {.size = GUEST_BELL_STEP, .value = GUEST_BELL_BASE + bell->n * GUEST_BELL_STEP},
+	    [2] = {.size = bell->shared->size,
+	           .value = vm->shared[bell->n].at,
+	           .flags = PCI_BAR_WIDE},
+	};
+	struct vpci_function *f = &bell->pci;
+
+	f->kind = &kind;
+	f->devfn = (uint8_t)(pci_node_bell_slot(vm, bell->n) << 3);
+	f->words[PCI_ID / 4] = f->words[PCI_SUBSYSTEM / 4] = BELL_PCI_ID;
+	f->words[PCI_CLASS / 4] = CLASS;
+	f->words[PCI_LINE / 4] = INTERRUPT_PIN;
+	vpci_set_bars(f, bars);
+	bell->vm->pci.functions[bell->vm->pci.n++] = f;
+}
+
 static void make(struct vm *vm, const struct vm_shared *shared, uint32_t n)
 {
 	struct bell *bell = &bells[n_bells];
@@ -28,14 +84,12 @@ static void make(struct vm *vm, const struct vm_shared *shared, uint32_t n)
 	*bell = (struct bell){
 	    .vm = vm,
 	    .shared = shared,
-	    .at = vm->config->shared[n].at,
 	    .n = n,
 	    .source = vm->config->shared[n].bell,
 	    .identity = vm->config->shared[n].identity,
-	    .slot = pci_node_bell_slot(vm->config, n),
 	};
 	vm->bell_of[n] = (uint8_t)++n_bells;
-	vm->bells++;
+	make_function(bell);
 }
 
 /* Bells of one memory are numbered in the order of the VMs. */
@@ -68,13 +122,6 @@ void bells_make(const struct vm_tree *tree)
 		join(&bells[i]);
 }
 
-void bell_update(struct bell *bell)
-{
-	vm_set_level(bell->vm, bell->source,
-	             bell->state & bell->mask &&
-	                 !(bell->header.command & PCI_COMMAND_INTX_DISABLE));
-}
-
 /* Fences once on each hart: the file's page came into the map of HS after the hart had begun to use
  * the map. */
 static void send(const struct bell *bell)
@@ -101,7 +148,7 @@ static inline void tell(struct bell *bell, uint32_t what)
 		if (bell->identity && what & bell->mask)
 			send(bell);
 		if (!before && what & bell->mask &&
-		    !(bell->header.command & PCI_COMMAND_INTX_DISABLE))
+		    !(bell->pci.header.command & PCI_COMMAND_INTX_DISABLE))
 			vm_raise(bell->vm, bell->source);
 	}
 	spin_unlock(lock);
@@ -126,7 +173,7 @@ static __attribute__((noinline)) void write_own(struct bell *bell, uint32_t reg,
 		bell->state &= ~value;
 	else if (reg == BELL_MASK)
 		bell->mask = value & BELL_ALL;
-	bell_update(bell);
+	update(bell);
 	spin_unlock(&bell->vm->devices);
 }
 
@@ -225,7 +272,7 @@ void bells_begin(struct vm *vm)
 		spin_lock(&vm->devices);
 		bell->state = 0;
 		bell->mask = BELL_RUNG;
-		bell->header = (struct vpci_header){0};
+		bell->pci.header = (struct vpci_header){0};
 		atomic_fetch_add(&bell->lives, 1);
 		atomic_store(&bell->alive, 1);
 		spin_unlock(&vm->devices);

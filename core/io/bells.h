@@ -38,9 +38,8 @@ struct bell {
 	/* Constant after boot. */
 	struct vm *vm;
 	const struct vm_shared *shared;
-	uint64_t at;
 	uint32_t n; /* of the VM's shared memories */
-	uint32_t source, identity, slot;
+	uint32_t source, identity;
 	uint32_t self;        /* its number among the bells of its memory */
 	uint32_t all, others; /* bit n: there is a bell with number n; `others` without this bell */
 	uint8_t number[VM_MAX_VMS]; /* their indexes in bells[] */
@@ -49,12 +48,15 @@ struct bell {
 	atomic_uint lives;
 	/* Reset for each life. The lock of the VM's devices protects these. */
 	uint32_t state, mask;
-	struct vpci_header header;
+	/* Its PCI function: BAR 0 is the registers, BAR 2 the memory, and INTx its interrupt. */
+	struct vpci_function pci;
 };
+_Static_assert(sizeof(struct bell) == 3 * 128, "an index in bells[] takes two shifts and a sum");
 
 extern struct bell bells[VM_MAX_BELLS];
 
-/* Makes the bells of all VMs; the functions already have their addresses. At boot only. */
+/* Makes the bells of all VMs, and their PCI functions; the functions of the host already have their
+ * addresses. At boot only. */
 void bells_make(const struct vm_tree *tree);
 
 /* Returns the bell of a VM's n-th shared memory, or NULL if that has none. */
@@ -64,9 +66,6 @@ struct bell *bell_of(const struct vm *vm, uint64_t n);
  * accesses that are misaligned or of another width read 0 and write nothing. */
 uint64_t bells_read(struct vm *vm, uint64_t offset, uint32_t width);
 void bells_write(struct vm *vm, uint64_t offset, uint64_t value, uint32_t width);
-
-/* Updates the level of its interrupt. The caller holds the lock of the VM's devices. */
-void bell_update(struct bell *bell);
 
 /* A life begins: all registers are as after reset, and the other VMs are notified. */
 void bells_begin(struct vm *vm);

@@ -135,12 +135,12 @@ static bool serve_some(struct dma_stay *stay)
 			serve(stay, &fault);
 	}
 	dma_log_lost();
-	if (iommu_has_fault(&dma.iommu))
+	if (iommu_waiting_faults(&dma.iommu))
 		return false;
 	dma.last_empty = stay->now;
 	/* Later faults interrupt again. */
 	iommu_ack_faults(&dma.iommu);
-	stay->again |= iommu_has_fault(&dma.iommu);
+	stay->again |= iommu_waiting_faults(&dma.iommu) > 0;
 	return !stay->again;
 }
 
@@ -230,6 +230,8 @@ bool dma_log_remaining(struct vm *vm)
 		return false;
 	spin_lock(&dma.lock);
 	stay.now = csr_read(CSR_TIME);
+	/* Another VM's line, too: this one's end does not wait for that one's hart. */
+	dma_log_waiting(&stay);
 	while (stay.served < STAY_FAULTS && !stay.logged && is_next(&stay) &&
 	       iommu_next_fault(&dma.iommu, &fault))
 		serve(&stay, &fault);
@@ -281,6 +283,6 @@ void dma_listen(void)
 		dma.listener = this_pcpu();
 	}
 	/* Faults that are recorded already do not interrupt, so the first look is by time. */
-	if (dma.n_functions || iommu_has_fault(&dma.iommu))
+	if (dma.n_functions || iommu_waiting_faults(&dma.iommu))
 		external_poll_at(EXTERNAL_DMA, csr_read(CSR_TIME) + platform.timebase);
 }

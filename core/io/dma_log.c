@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Log lines about DMA faults: at most one in a stay, and one in a second for each VM. */
+/* Log lines about DMA faults: at most one in a second for each VM. A stay makes a line, and another
+ * one prints it: both would be too long for one stay. */
+#include <stdarg.h>
+
 #include "core/hart/platform.h"
 #include "core/io/dma_parts.h"
 #include "core/lib/printf.h"
@@ -50,8 +53,30 @@ static const char *cause_text(uint32_t cause)
 	}
 }
 
-/* Logs a fault; `before` is the number of faults that were not logged. */
-static void say(const struct iommu_fault *fault, uint32_t before)
+/* Makes the line that another stay prints; vm: whose, or NULL. No other line is waiting. */
+static __attribute__((format(printf, 3, 4))) void make(struct dma_stay *stay, const struct vm *vm,
+                                                       const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	(void)tally_vsnprintf(dma.line, sizeof(dma.line), format, args);
+	va_end(args);
+	dma.line_of = vm;
+	stay->logged = stay->again = true;
+}
+
+void dma_log_waiting(struct dma_stay *stay)
+{
+	if (!*dma.line)
+		return;
+	log_text(dma.line);
+	*dma.line = '\0';
+	stay->logged = true;
+}
+
+/* Makes the line of a fault; `before` is the number of faults that were not logged. */
+static void say(struct dma_stay *stay, const struct iommu_fault *fault, uint32_t before)
 {
 	const struct dma_function *f = dma_function_of(fault->device);
 	uint32_t function = by_map(fault->device);
@@ -61,14 +86,15 @@ static void say(const struct iommu_fault *fault, uint32_t before)
 	if (before)
 		(void)tally_snprintf(more, sizeof(more), "; %u before it", before);
 	if (f)
-		log_line("vm %s: DMA of %s (%02x:%02x.%x): %s 0x%lx: %s (cause %u)%s",
-		         f->vm->config->name, f->name, bus, device, function & 7,
-		         access_text(fault->access), fault->address, cause_text(fault->cause),
-		         fault->cause, more);
+		make(stay, f->vm, "vm %s: DMA of %s (%02x:%02x.%x): %s 0x%lx: %s (cause %u)%s",
+		     f->vm->config->name, f->name, bus, device, function & 7,
+		     access_text(fault->access), fault->address, cause_text(fault->cause),
+		     fault->cause, more);
 	else
-		log_line("IOMMU: DMA of %02x:%02x.%x, which no VM has: %s 0x%lx (cause %u)%s", bus,
-		         device, function & 7, access_text(fault->access), fault->address,
-		         fault->cause, more);
+		make(stay, NULL,
+		     "IOMMU: DMA of %02x:%02x.%x, which no VM has: %s 0x%lx (cause %u)%s", bus,
+		     device, function & 7, access_text(fault->access), fault->address, fault->cause,
+		     more);
 }
 
 static uint64_t line_at(const struct dma_log_state *told)
@@ -76,9 +102,9 @@ static uint64_t line_at(const struct dma_log_state *told)
 	return told->ever ? told->at + platform.timebase * LINE_S : 0;
 }
 
-static void note_line(struct dma_stay *stay, struct dma_log_state *told)
+static void note_line(const struct dma_stay *stay, struct dma_log_state *told)
 {
-	stay->logged = told->ever = true;
+	told->ever = true;
 	told->at = stay->now;
 }
 
@@ -86,21 +112,27 @@ static void say_untold(struct dma_stay *stay, struct dma_log_state *told)
 {
 	note_line(stay, told);
 	if (told != &dma.lost)
-		say(&told->last, told->unlogged - 1);
+		say(stay, &told->last, told->unlogged - 1);
 	else if (dma.lost_by_memory)
-		log_line("IOMMU: it could not write its queue of faults");
+		make(stay, NULL, "IOMMU: it could not write its queue of faults");
 	else
-		log_line("IOMMU: more faults than its queue holds: the rest is not known");
+		make(stay, NULL, "IOMMU: more faults than its queue holds: the rest is not known");
 	told->unlogged = 0;
+}
+
+/* Whether the stay has done nothing yet, and a line can be made. */
+static bool is_fresh(const struct dma_stay *stay)
+{
+	return !stay->logged && !stay->served && !*dma.line;
 }
 
 void dma_log(struct dma_stay *stay, const struct dma_function *f, const struct iommu_fault *fault)
 {
 	struct dma_log_state *told = f ? &dma.vms[f->vm->index].log : &dma.nobody;
 
-	if (!told->unlogged && !stay->logged && !stay->served && line_at(told) <= stay->now) {
+	if (!told->unlogged && is_fresh(stay) && line_at(told) <= stay->now) {
 		note_line(stay, told);
-		say(fault, 0);
+		say(stay, fault, 0);
 		return;
 	}
 	told->unlogged++;
@@ -110,11 +142,10 @@ void dma_log(struct dma_stay *stay, const struct dma_function *f, const struct i
 
 static void say_off(struct dma_stay *stay, struct dma_function *f)
 {
-	stay->logged = true;
 	f->off_unlogged = false;
 	dma.unlogged_offs--;
-	log_line("vm %s: DMA of %s is off until the VM's next life: %u faults in %lu ms",
-	         f->vm->config->name, f->name, STORM_FAULTS, STORM_MS);
+	make(stay, f->vm, "vm %s: DMA of %s is off until the VM's next life: %u faults in %lu ms",
+	     f->vm->config->name, f->name, STORM_FAULTS, STORM_MS);
 }
 
 void dma_log_off(struct dma_function *f)
@@ -134,19 +165,13 @@ void dma_log_lost(void)
 	dma.lost_by_memory = how == IOMMU_LOST_MEMORY;
 }
 
-/* Whether the stay has done nothing yet. Otherwise another one follows. */
-static bool is_fresh(struct dma_stay *stay)
-{
-	bool fresh = !stay->logged && !stay->served;
-
-	stay->again |= !fresh;
-	return fresh;
-}
-
-/* Whether the stay may log a line for a VM, which is due. */
+/* Whether the stay may make a line for a VM, which is due. Otherwise another one follows. */
 static bool may_tell(struct dma_stay *stay, const struct vm *vm)
 {
-	return dma_stay_claim(stay, vm) && is_fresh(stay);
+	if (!dma_stay_claim(stay, vm))
+		return false;
+	stay->again |= !is_fresh(stay);
+	return is_fresh(stay);
 }
 
 static void tell_offs(struct dma_stay *stay)
@@ -162,6 +187,7 @@ static void tell_offs(struct dma_stay *stay)
 /* Lost records belong to no VM. The hart that drains the queue reports them. */
 static void tell_lost(struct dma_stay *stay)
 {
+	stay->again |= !is_fresh(stay);
 	if (is_fresh(stay))
 		say_untold(stay, &dma.lost);
 }
@@ -171,6 +197,8 @@ uint64_t dma_log_due(struct dma_stay *stay)
 	uint64_t next = ~0UL;
 	bool untold = false;
 
+	if (*dma.line && !stay->logged && !stay->served && dma_stay_claim(stay, dma.line_of))
+		dma_log_waiting(stay);
 	tell_offs(stay);
 	if (!dma.untold)
 		return next;
@@ -200,12 +228,7 @@ void dma_log_stay_vm(struct dma_stay *stay)
 {
 	struct dma_log_state *told = &dma.vms[stay->vm->index].log;
 
-	for (uint32_t i = 0; i < dma.n_functions && dma.unlogged_offs; i++) {
-		struct dma_function *f = &dma.functions[i];
-
-		if (f->vm == stay->vm && f->off_unlogged && !stay->logged)
-			say_off(stay, f);
-	}
-	if (!stay->logged && told->unlogged)
+	tell_offs(stay);
+	if (told->unlogged && is_fresh(stay))
 		say_untold(stay, told);
 }

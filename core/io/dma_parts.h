@@ -9,6 +9,7 @@
 #include "core/hart/pcpu.h"
 #include "core/host/vm_config.h"
 #include "core/io/dma.h"
+#include "core/log.h"
 
 struct dma_function {
 	/* Constant after boot. */
@@ -47,8 +48,8 @@ struct dma_stay {
 	const struct vm *vm;
 	struct vcpu *other; /* vcpu 0 of the VM whose hart must continue; NULL if there is none */
 	bool again;         /* some work is left for another stay */
-	/* It has logged a line, or served records: one stay does not do both, but for the line of
-	 * its first record. */
+	/* It has made or printed a line, or served records: one stay does one of these, but for the
+	 * line of its first record. */
 	bool logged;
 	uint32_t served;
 	/* Functions to be turned off at its end. */
@@ -81,6 +82,9 @@ extern struct dma {
 	bool lost_by_memory;
 	bool untold;            /* a line may have to be logged: one of these has `unlogged` */
 	uint32_t unlogged_offs; /* functions with off_unlogged */
+	/* A line that is made, and waits for a stay that prints it. */
+	char line[LOG_LINE_BYTES];
+	const struct vm *line_of; /* NULL: it is about no VM */
 	/* Records that may still be served in the period that began at budget_since. */
 	uint32_t budget;
 	uint64_t budget_since;
@@ -106,14 +110,17 @@ void dma_log(struct dma_stay *stay, const struct dma_function *f, const struct i
 /* Has a later stay log that a function was turned off. */
 void dma_log_off(struct dma_function *f);
 
-/* Logs lost records, if there are any. */
+/* Has a later stay log lost records, if there are any. */
 void dma_log_lost(void);
 
-/* Logs a line that is due, if the stay has done nothing yet. Returns the time of the next line that
- * this hart has to log. */
+/* Makes or prints a line that is due, if the stay has done nothing yet. Returns the time of the
+ * next line that this hart has to log. */
 uint64_t dma_log_due(struct dma_stay *stay);
 
-/* The same for the VM of the stay, even if it is not due. */
+/* Prints the line that waits, whosever it is. */
+void dma_log_waiting(struct dma_stay *stay);
+
+/* Makes a line for the VM of the stay, even if it is not due. */
 void dma_log_stay_vm(struct dma_stay *stay);
 
 #endif

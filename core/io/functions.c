@@ -18,14 +18,9 @@ static struct function *function_of(const struct vm_device *device)
 }
 
 /* Iterates over the functions of a VM. */
-#define for_each_function(f, vm)                                                                   \
-	for (uint32_t i_ = 0; i_ < (vm)->pci.n; i_++)                                              \
-		if (((f) = function_of_shown((vm)->pci.functions[i_])))
-
-static struct function *function_of_shown(struct vpci_function *shown)
-{
-	return (struct function *)((char *)shown - offsetof(struct function, shown));
-}
+#define for_each_function(f, of)                                                                   \
+	for ((f) = functions; (f) < functions + n_functions; (f)++)                                \
+		if ((f)->vm == (of))
 
 bool functions_have_messages(const struct vm_config *vm)
 {
@@ -35,16 +30,14 @@ bool functions_have_messages(const struct vm_config *vm)
 void functions_make(struct vm *vm)
 {
 	bool messages = functions_have_messages(vm->config);
+	struct function *f;
 	const char *why;
 
 	for (uint32_t i = 0; i < vm->config->n_vcpus && messages; i++)
 		dma_add_file(vm, GUEST_IMSIC_BASE, i, vm->vcpus[i]->guest_file_at);
 
-	for (uint32_t i = 0; i < n_functions; i++) {
-		struct function *f = &functions[i];
-
-		if (f->vm != vm)
-			continue;
+	for_each_function(f, vm)
+	{
 		vpci_init(&f->shown, &f->pci, f->device->pci.pin, messages);
 		vm->pci.functions[vm->pci.n++] = &f->shown;
 		why = dma_add(f->device_id, vm, f->device->name);
@@ -52,20 +45,6 @@ void functions_make(struct vm *vm)
 			platform_lacks("vm %s: %s: %s", vm->config->name, f->device->name, why);
 	}
 	vpci_join(&vm->pci);
-}
-
-uint64_t functions_access(struct vm *vm, uint64_t offset, bool store, uint64_t value,
-                          uint32_t width)
-{
-	/* Their pages came into the map of HS after this hart had begun to use it. */
-	sfence_vma_all();
-	spin_lock(&vm->devices);
-	if (store)
-		vpci_write(&vm->pci, (uint32_t)offset, width, (uint32_t)value);
-	else
-		value = vpci_read(&vm->pci, (uint32_t)offset, width);
-	spin_unlock(&vm->devices);
-	return value;
 }
 
 void functions_begin(struct vm *vm)

@@ -38,10 +38,6 @@ bool functions_have_messages(const struct vm_config *vm);
 /* Adds the functions that boot has found for a VM, whose memory is mapped. At boot only. */
 void functions_make(struct vm *vm);
 
-/* Handles an access to the VM's configuration space, at an offset below GUEST_ECAM_SIZE. */
-uint64_t functions_access(struct vm *vm, uint64_t offset, bool store, uint64_t value,
-                          uint32_t width);
-
 /* A life begins: all functions are as after reset, and in the VM's domain. The caller holds
  * vm->devices. */
 void functions_begin(struct vm *vm);

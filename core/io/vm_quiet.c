@@ -7,6 +7,7 @@
 #include "core/io/bells.h"
 #include "core/io/dma.h"
 #include "core/io/functions.h"
+#include "core/io/operator_function.h"
 #include "core/io/wired.h"
 #include "core/log.h"
 
@@ -27,6 +28,7 @@ void vm_quiet_begin(struct vm *vm)
 	wires_off(vm);
 	functions_stop(vm);
 	bells_end(vm);
+	operator_function_end(vm);
 }
 
 /* Returns whether the device is at rest. */

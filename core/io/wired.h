@@ -15,8 +15,6 @@
 
 #include "arch/riscv/devices/irqchip.h"
 #include "core/devices/vaplic.h"
-#include "core/host/vm_config.h"
-#include "core/lib/types.h"
 
 struct vm;
 

@@ -75,9 +75,10 @@ static const char *const results[] = {"loads",        "load-misses", "stores",
 #define CACHES  7U
 #define RESULTS 6U
 
+/* Most names differ in the first letter. */
 static bool same(const char *a, const char *b, size_t n)
 {
-	return strncmp(a, b, n) == 0 && b[n] == '\0';
+	return *a == *b && strncmp(a, b, n) == 0 && b[n] == '\0';
 }
 
 static bool cache_of_name(const char *name, size_t n, uint32_t *event_idx)

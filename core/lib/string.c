@@ -2,65 +2,6 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Copies eight words per iteration, because guest images of tens of megabytes are copied with it.
- * In a device tree they are aligned to 4 bytes. */
-void *memcpy(void *restrict to, const void *restrict from, size_t n)
-{
-	return memmove(to, from, n);
-}
-
-static void copy_up(uint8_t *d, const uint8_t *s, size_t n)
-{
-	if (!(((uintptr_t)d | (uintptr_t)s) & 7)) {
-		for (; n >= 64; n -= 64, d += 64, s += 64) {
-			uint64_t *dw = (uint64_t *)(void *)d;
-			const uint64_t *sw = (const uint64_t *)(const void *)s;
-			uint64_t a = sw[0], b = sw[1], c = sw[2], e = sw[3];
-			uint64_t f = sw[4], g = sw[5], h = sw[6], i = sw[7];
-
-			dw[0] = a, dw[1] = b, dw[2] = c, dw[3] = e;
-			dw[4] = f, dw[5] = g, dw[6] = h, dw[7] = i;
-		}
-	}
-	if (!(((uintptr_t)d | (uintptr_t)s) & 3)) {
-		for (; n >= 32; n -= 32, d += 32, s += 32) {
-			uint32_t *dw = (uint32_t *)(void *)d;
-			const uint32_t *sw = (const uint32_t *)(const void *)s;
-			uint32_t a = sw[0], b = sw[1], c = sw[2], e = sw[3];
-			uint32_t f = sw[4], g = sw[5], h = sw[6], i = sw[7];
-
-			dw[0] = a, dw[1] = b, dw[2] = c, dw[3] = e;
-			dw[4] = f, dw[5] = g, dw[6] = h, dw[7] = i;
-		}
-	}
-	while (n--)
-		*d++ = *s++;
-}
-
-static void copy_down(uint8_t *d, const uint8_t *s, size_t n)
-{
-	while (n && (((uintptr_t)(d + n) | (uintptr_t)(s + n)) & 7)) {
-		n--;
-		d[n] = s[n];
-	}
-	for (; n >= 8; n -= 8)
-		*(uint64_t *)(void *)(d + n - 8) = *(const uint64_t *)(const void *)(s + n - 8);
-	while (n--)
-		d[n] = s[n];
-}
-
-void *memmove(void *to, const void *from, size_t n)
-{
-	uint8_t *d = to;
-	const uint8_t *s = from;
-
-	if (d <= s || d >= s + n)
-		copy_up(d, s, n);
-	else
-		copy_down(d, s, n);
-	return to;
-}
-
 void *memset(void *to, int c, size_t n)
 {
 	uint8_t *d = to;

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "core/host/vm_config.h"
-#include "core/life/seed.h"
 
 /* Properties that all VMs of a machine share. */
 struct guest_machine {

@@ -7,9 +7,6 @@
 #ifndef CORE_LIFE_LAST_WORDS_H
 #define CORE_LIFE_LAST_WORDS_H
 
-#include <stdatomic.h>
-
-#include "core/host/vm_config.h"
 #include "core/vcpu/vm_state.h"
 #include "core/vcpu/exit_record.h"
 

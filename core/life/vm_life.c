@@ -9,6 +9,8 @@
 #include "core/io/bells.h"
 #include "core/io/dma.h"
 #include "core/io/functions.h"
+#include "core/io/operator_function.h"
+#include "core/io/port.h"
 #include "core/io/vm_quiet.h"
 #include "core/io/vm_uart.h"
 #include "core/io/wired.h"
@@ -193,6 +195,44 @@ static void unload(struct vm *vm, bool will_restart)
 	atomic_store(&vm->state, VM_CLEARING);
 }
 
+/* Starts vcpu 0; all images are in place. */
+static void vm_begin(struct vm *vm, uint64_t now)
+{
+	struct vcpu *first = vm->vcpus[0];
+
+	vm->life.number++;
+	spin_lock(&vm->devices);
+	vplic_init(&vm->plic, vm->config->n_vcpus);
+	vaplic_init(&vm->aplic, vm->config->n_vcpus, vm->wired);
+	vm_uart_begin(vm);
+	vm->plic_outputs = 0;
+	wired_begin(vm);
+	functions_begin(vm);
+	spin_unlock(&vm->devices);
+	bells_begin(vm);
+	operator_function_begin(vm);
+	dma_begin(vm);
+	/* Its clock starts at 0. The VMs that boot starts have a common start instead. */
+	if (vm->life.number > 1 || vm->config->deferred)
+		vm->htimedelta = -now;
+	vm->life.begun = now;
+	atomic_store(&vm->last_ring, now);
+	last_words_begin(vm);
+	atomic_store(&vm->vcpus_alive, vm->config->n_vcpus);
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
+		atomic_store(&vm->vcpus[i]->hsm_state, SBI_HSM_STATE_STOPPED);
+		/* The vcpu's home does not use its budget before REQ_START. */
+		if (vm->life.number == 1)
+			vcpu_budget_begin(vm->vcpus[i], now);
+	}
+	terminal_vm_ended(vm->index, false);
+	first->start_pc = vm->config->ram_base + vm->config->kernel_offset;
+	first->start_opaque = vm->config->ram_base + vm->config->dtb_offset;
+	atomic_store(&first->hsm_state, SBI_HSM_STATE_START_PENDING);
+	atomic_store(&vm->state, VM_RUNNING);
+	vcpu_request(first, REQ_START);
+}
+
 /* All but a slice that clears, which there are most of: with the rest, vm_life_work() would save
  * all registers in each. */
 static __attribute__((noinline)) bool work(struct vm *vm)
@@ -234,45 +274,10 @@ static __attribute__((noinline)) bool work(struct vm *vm)
 
 bool vm_life_work(struct vm *vm)
 {
-	if (state_of(vm) == VM_CLEARING && (vm_quiet_slice(vm) || vm_clear_slice(vm)))
+	if (state_of(vm) == VM_CLEARING &&
+	    (vm_quiet_slice(vm) || (operator_is(vm) && operator_rest(vm)) || vm_clear_slice(vm)))
 		return true;
 	return work(vm);
-}
-
-void vm_begin(struct vm *vm, uint64_t now)
-{
-	struct vcpu *first = vm->vcpus[0];
-
-	vm->life.number++;
-	spin_lock(&vm->devices);
-	vplic_init(&vm->plic, vm->config->n_vcpus);
-	vaplic_init(&vm->aplic, vm->config->n_vcpus, vm->wired);
-	vm_uart_begin(vm);
-	vm->plic_outputs = 0;
-	wired_begin(vm);
-	functions_begin(vm);
-	spin_unlock(&vm->devices);
-	bells_begin(vm);
-	dma_begin(vm);
-	/* Its clock starts at 0. The VMs that boot starts have a common start instead. */
-	if (vm->life.number > 1 || vm->config->deferred)
-		vm->htimedelta = -now;
-	vm->life.begun = now;
-	atomic_store(&vm->last_ring, now);
-	last_words_begin(vm);
-	atomic_store(&vm->vcpus_alive, vm->config->n_vcpus);
-	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
-		atomic_store(&vm->vcpus[i]->hsm_state, SBI_HSM_STATE_STOPPED);
-		/* The vcpu's home does not use its budget before REQ_START. */
-		if (vm->life.number == 1)
-			vcpu_budget_begin(vm->vcpus[i], now);
-	}
-	terminal_vm_ended(vm->index, false);
-	first->start_pc = vm->config->ram_base + vm->config->kernel_offset;
-	first->start_opaque = vm->config->ram_base + vm->config->dtb_offset;
-	atomic_store(&first->hsm_state, SBI_HSM_STATE_START_PENDING);
-	atomic_store(&vm->state, VM_RUNNING);
-	vcpu_request(first, REQ_START);
 }
 
 /* Takes up a command to a running VM. */

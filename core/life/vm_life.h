@@ -15,22 +15,17 @@
 #ifndef CORE_LIFE_VM_LIFE_H
 #define CORE_LIFE_VM_LIFE_H
 
-#include "arch/riscv/hart/vs_state.h"
 #include "core/lib/types.h"
 #include "core/vcpu/vm_state.h"
 
 struct vm;
 struct vcpu;
-struct vm_device;
 
 /* The vcpu's VM has ended. Takes the vcpu off the hart for this life and resets its PMU. */
 void vcpu_remove(struct vcpu *vcpu);
 
 /* A vcpu of an ending VM has left its hart. Called on that hart. */
 void vm_vcpu_stopped(struct vcpu *vcpu);
-
-/* Starts vcpu 0; all images are in place. Lead hart only. */
-void vm_begin(struct vm *vm, uint64_t now);
 
 /* Makes the lead hart prepare the first life, which begins at once unless the VM is deferred. A VM
  * whose devices do not come to rest stays off, and has failed. Boot hart only. */

@@ -4,8 +4,10 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "arch/riscv/hart/csr.h"
 #include "core/lib/numbers.h"
 #include "core/lib/printf.h"
+#include "core/operator/prompt_server.h"
 #include "core/operator/terminal.h"
 #include "core/sched/vcpu_move.h"
 
@@ -14,44 +16,49 @@ static prompt_fn life, move, power_off, frames, help, keys;
 struct command {
 	const char *name, *takes;
 	uint32_t least, most; /* words, with its name */
-	bool json;
 	prompt_fn *answer;
 	const char *does;
+	enum prompt_access needs; /* PROMPT_ALL: no VM may give it */
+	bool json;
 };
 
 static const struct command commands[] = {
-    {"vms", "--json or nothing", 1, 1, true, prompt_vms,
-     "state, uptime, vcpus, harts and memory of each VM"},
-    {"exits", "--json or nothing", 1, 1, true, prompt_exits,
-     "of each vcpu, how many by cause, and what they cost"},
-    {"pmu", "--json or nothing", 1, 1, true, prompt_pmu,
-     "of each vcpu, the counters that its guest has configured"},
-    {"trace", "on, on VM, off, --json or nothing", 1, 3, true, prompt_trace,
-     "notes exits; shows those that came last"},
-    {"crash", "the name of a VM", 2, 2, true, prompt_crash,
-     "what is left of it since it failed last: registers, text, exits"},
-    {"observe", "a VM and an event, as instructions:u or 0x20000/0x1234:k", 3, 3, true,
-     prompt_observe, "counts an event of a whole VM from now on"},
+    {"vms", "--json or nothing", 1, 1, prompt_vms,
+     "state, uptime, vcpus, harts and memory of each VM", PROMPT_WATCH, true},
+    {"exits", "--json or nothing", 1, 1, prompt_exits,
+     "of each vcpu, how many by cause, and what they cost", PROMPT_WATCH, true},
+    {"pmu", "--json or nothing", 1, 1, prompt_pmu,
+     "of each vcpu, the counters that its guest has configured", PROMPT_WATCH, true},
+    {"trace", "on, on VM, off, --json or nothing", 1, 3, prompt_trace,
+     "notes exits; shows those that came last", PROMPT_ALL, true},
+    {"crash", "the name of a VM", 2, 2, prompt_crash,
+     "what is left of it since it failed last: registers, text, exits", PROMPT_CONTROL, true},
+    {"observe", "a VM and an event, as instructions:u or 0x20000/0x1234:k", 3, 3, prompt_observe,
+     "counts an event of a whole VM from now on", PROMPT_WATCH, true},
     {"sample", "a VM, an event, how many of it or 1000hz, and how many callers or nothing", 4, 5,
-     true, prompt_observe, "notes where a VM is each time; observed and unobserve take it"},
-    {"stays", "on, on VM, or off", 2, 3, true, prompt_stays,
-     "notes each stay in HS; samples takes them"},
-    {"samples", "nothing", 1, 1, false, prompt_samples, "takes what was noted, for programs"},
-    {"account", "the name of a VM", 2, 2, true, prompt_observe,
-     "counts to which of its exits Tally's instructions go; unobserve ends it"},
-    {"accounts", "nothing", 1, 1, true, prompt_accounts, "what they went to so far"},
-    {"observed", "one number, or none", 1, 2, true, prompt_observed, "what has been counted"},
-    {"unobserve", "one number, or none", 1, 2, true, prompt_observed, "the last of it"},
-    {"start", "the name of a VM", 2, 2, false, life, "starts one that is off"},
-    {"stop", "the name of a VM", 2, 2, false, life, "as if its power went"},
-    {"restart", "the name of a VM", 2, 2, false, life, "stops and starts it"},
-    {"move", "a VM, the number of its vcpu, and a hart", 4, 4, false, move,
-     "to another of the harts that it may run on"},
-    {"poweroff", "nothing", 1, 1, false, power_off, "stops all, then the machine"},
-    {"frames", "on or off", 2, 2, false, frames, "for programs (docs/frames.md)"},
-    {"help", "nothing", 1, 1, false, help, "these lines"},
-    {"keys", "nothing", 1, 1, false, keys, "the keys after Ctrl-T, and the VMs"},
-    {"exit", "nothing", 1, 1, false, NULL, "back to the guest, as Ctrl-T twice"},
+     prompt_observe, "notes where a VM is each time; observed and unobserve take it", PROMPT_WATCH,
+     true},
+    {"stays", "on, on VM, or off", 2, 3, prompt_stays, "notes each stay in HS; samples takes them",
+     PROMPT_ALL, true},
+    {"samples", "nothing", 1, 1, prompt_samples, "takes what was noted, for programs", PROMPT_ALL,
+     false},
+    {"account", "the name of a VM", 2, 2, prompt_observe,
+     "counts to which of its exits Tally's instructions go; unobserve ends it", PROMPT_ALL, true},
+    {"accounts", "nothing", 1, 1, prompt_accounts, "what they went to so far", PROMPT_ALL, true},
+    {"observed", "one number, or none", 1, 2, prompt_observed, "what has been counted",
+     PROMPT_WATCH, true},
+    {"unobserve", "one number, or none", 1, 2, prompt_observed, "the last of it", PROMPT_WATCH,
+     true},
+    {"start", "the name of a VM", 2, 2, life, "starts one that is off", PROMPT_CONTROL, false},
+    {"stop", "the name of a VM", 2, 2, life, "as if its power went", PROMPT_CONTROL, false},
+    {"restart", "the name of a VM", 2, 2, life, "stops and starts it", PROMPT_CONTROL, false},
+    {"move", "a VM, the number of its vcpu, and a hart", 4, 4, move,
+     "to another of the harts that it may run on", PROMPT_CONTROL, false},
+    {"poweroff", "nothing", 1, 1, power_off, "stops all, then the machine", PROMPT_ALL, false},
+    {"frames", "on or off", 2, 2, frames, "for programs (docs/frames.md)", PROMPT_ALL, false},
+    {"help", "nothing", 1, 1, help, "these lines", PROMPT_WATCH, false},
+    {"keys", "nothing", 1, 1, keys, "the keys after Ctrl-T, and the VMs", PROMPT_ALL, false},
+    {"exit", "nothing", 1, 1, NULL, "back to the guest, as Ctrl-T twice", PROMPT_ALL, false},
 };
 
 /* The current command, or the last one. */
@@ -83,10 +90,14 @@ uint64_t prompt_number(const char *word)
 struct vm *prompt_vm_named(struct prompt *p, const char *name)
 {
 	for (uint32_t i = 0; i < n_vms; i++) {
-		if (strcmp(vms[i].config->name, name) == 0)
+		if (p->vms >> i & 1 && strcmp(vms[i].config->name, name) == 0)
 			return &vms[i];
 	}
-	prompt_answer(p, PROMPT_FAILED, "%s: no VM is called \"%s\"", p->word[0], name);
+	/* A VM is not told which other VMs there are. */
+	prompt_answer(p, PROMPT_FAILED,
+	              p->access == PROMPT_ALL ? "%s: no VM is called \"%s\""
+	                                      : "%s: \"%s\" is not in operator-vms",
+	              p->word[0], name);
 	return NULL;
 }
 
@@ -244,8 +255,8 @@ static void move(struct prompt *p)
 		              hart);
 }
 
-/* Turns frames on or off. Then sends each VM's unfinished line, one VM in each stay in HS. It is
- * part of the answer, so no VM can delay it by its output. */
+/* Turns frames on or off. Then sends each VM's name and unfinished line, a piece in each stay in
+ * HS. They are part of the answer, so no VM can delay them by its output. */
 static void frames(struct prompt *p)
 {
 	bool on = strcmp(p->word[1], "on") == 0;
@@ -258,8 +269,8 @@ static void frames(struct prompt *p)
 		terminal_frames(on);
 		return;
 	}
-	terminal_frames_vm(p->vm);
-	prompt_next_vm(p);
+	if (terminal_frames_vm(p->vm))
+		prompt_next_vm(p);
 }
 
 static void help(struct prompt *p)
@@ -294,6 +305,19 @@ static void split(struct prompt *p)
 	p->n_words -= p->json;
 }
 
+/* The one place that decides whether the client may give the command. Which VMs it concerns is
+ * checked by prompt_vm_named() and prompt_step(). */
+static bool may(struct prompt *p, const struct command *c)
+{
+	if (p->access == PROMPT_ALL || (c->needs != PROMPT_ALL && c->needs <= p->access))
+		return true;
+	prompt_answer(p, PROMPT_FAILED,
+	              c->needs == PROMPT_ALL ? "%s: only the serial line may"
+	                                     : "%s: needs operator = \"control\"",
+	              p->word[0]);
+	return false;
+}
+
 static void understand(struct prompt *p)
 {
 	split(p);
@@ -308,20 +332,28 @@ static void understand(struct prompt *p)
 		p->next = c->answer;
 		if (p->n_words < c->least || p->n_words > c->most || (p->json && !c->json))
 			prompt_wrong(p);
-		else
+		else if (may(p, c))
 			p->next(p);
 		return;
 	}
 	prompt_answer(p, PROMPT_WRONG, "no such command; help lists those that there are");
 }
 
-void prompt_begin(const char *text)
+void prompt_start(uint32_t client, enum prompt_access access, uint32_t vms_named, const char *text)
 {
-	prompt = (struct prompt){.next = understand};
-	(void)tally_snprintf(prompt.text, sizeof(prompt.text), "%s", text ? text : "?");
+	prompt = (struct prompt){
+	    .next = understand, .client = client, .access = access, .vms = vms_named};
+	(void)tally_snprintf(prompt.text, sizeof(prompt.text), "%s", text);
 }
 
-const char *prompt_line(enum prompt_status *status)
+/* Lines about VMs that the client may not name are not made. */
+static void skip(struct prompt *p)
+{
+	while (p->vm < n_vms && !(p->vms >> p->vm & 1))
+		prompt_next_vm(p);
+}
+
+const char *prompt_step(enum prompt_status *status)
 {
 	struct prompt *p = &prompt;
 
@@ -330,12 +362,43 @@ const char *prompt_line(enum prompt_status *status)
 		return finish(p) ? p->line : "";
 	if (!p->part)
 		p->out = text_begin(p->line, sizeof(p->line));
+	skip(p);
 	if (p->vm < n_vms)
 		prompt.next(&prompt);
 	*status = p->status;
 	if (p->told || p->part)
 		return "";
 	return p->vm < n_vms || *p->line != '\0' ? p->line : NULL;
+}
+
+/* The serial line's next command, until it has the prompt. */
+static char typed[CONSOLE_COMMAND_BYTES + 1];
+static bool waits;
+
+void prompt_begin(const char *text)
+{
+	(void)tally_snprintf(typed, sizeof(typed), "%s", text ? text : "?");
+	waits = true;
+	prompt_wait_serial();
+}
+
+const char *prompt_line(enum prompt_status *status)
+{
+	const char *line = "";
+
+	*status = PROMPT_OK;
+	if (!prompt_enter())
+		return line;
+	if (waits && prompt_take(PROMPT_SERIAL, csr_read(CSR_TIME))) {
+		prompt_start(PROMPT_SERIAL, PROMPT_ALL, ~0U, typed);
+		waits = false;
+	}
+	if (!waits)
+		line = prompt_step(status);
+	if (!line)
+		prompt_release(PROMPT_SERIAL);
+	prompt_leave();
+	return line;
 }
 
 uint32_t prompt_line_length(void)

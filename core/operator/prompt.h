@@ -2,10 +2,12 @@
 /*
  * Answers commands of the operator: of a person at the prompt, or of a program that sends requests
  * (core/console/console_keys.c). One command is answered at a time. Its output is made line by
- * line, each in a stay in HS of its own, and the guests run in between.
+ * line, each in a stay in HS of its own, and the guests run in between. VMs that are operators ask,
+ * too (operator_rings.c); core/operator/prompt_server.h has whose turn it is.
  *
  * Vcpus of other harts are read without a lock, so their numbers may be slightly outdated, and two
- * numbers of one line may be of different moments. Boot hart only.
+ * numbers of one line may be of different moments. The caller holds the prompt and its lock, unless
+ * a function says something else.
  */
 #ifndef CORE_OPERATOR_PROMPT_H
 #define CORE_OPERATOR_PROMPT_H
@@ -16,6 +18,7 @@
 #include "core/vcpu/exit_record.h"
 #include "core/vcpu/vm.h"
 
+/* Longer lines do not fit into an answer to a VM: core/io/operator_function.h. */
 #define PROMPT_LINE_BYTES 640U
 #define PROMPT_MOST_WORDS 6U
 
@@ -26,7 +29,8 @@ enum prompt_status {
 	PROMPT_WRONG,  /* no such command */
 };
 
-/* Begins to answer a command. Prints nothing. text is NULL if a request was malformed. */
+/* Begins to answer a command of the serial line. Prints nothing. text is NULL if a request was
+ * malformed. Boot hart only, like the next one. */
 void prompt_begin(const char *text);
 
 /* Returns the next line of the output, "" if it is not ready yet, or NULL at the end, when *status
@@ -36,11 +40,21 @@ const char *prompt_line(enum prompt_status *status);
 /* Returns how many characters that line would have had without truncation. */
 uint32_t prompt_line_length(void);
 
+/* What a client may do, and what a command needs. */
+enum prompt_access {
+	PROMPT_ALL,     /* the serial line alone */
+	PROMPT_WATCH,   /* as "watch" of an operator in the VM tree */
+	PROMPT_CONTROL, /* as "control" */
+};
+
 /* A command, and the state of its output. */
 struct prompt;
 typedef void prompt_fn(struct prompt *p);
 
 struct prompt {
+	uint32_t client;
+	enum prompt_access access;
+	uint32_t vms; /* bit n: the client may name VM n, and is told of it */
 	char text[CONSOLE_COMMAND_BYTES + 1]; /* the words, each ended by NUL */
 	const char *word[PROMPT_MOST_WORDS];
 	uint32_t n_words;
@@ -66,6 +80,12 @@ struct prompt {
 prompt_fn prompt_vms, prompt_exits, prompt_pmu, prompt_trace, prompt_crash, prompt_observe,
     prompt_observed, prompt_samples, prompt_stays, prompt_accounts;
 
+/* Begins a command of a client that holds the prompt. `access` and `vms` are what it may do. */
+void prompt_start(uint32_t client, enum prompt_access access, uint32_t vms_named, const char *text);
+
+/* As prompt_line(), for the client whose command was begun. */
+const char *prompt_step(enum prompt_status *status);
+
 /* Adds the last line of the output, and sets the result. */
 void prompt_answer(struct prompt *p, enum prompt_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -77,7 +97,8 @@ void prompt_wrong(struct prompt *p);
  * and returns false. */
 bool prompt_on_or_off(struct prompt *p, bool *on, const struct vm **vm);
 
-/* Returns the VM of that name. If there is none, answers so and returns NULL. */
+/* Returns the VM of that name. If there is none, or the client may not name it, answers so and
+ * returns NULL. */
 struct vm *prompt_vm_named(struct prompt *p, const char *name);
 
 /* Returns the number in the word (core/lib/numbers.h), or ~0 if it is something else. */

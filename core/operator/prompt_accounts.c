@@ -4,7 +4,8 @@
  * HS has spent its instructions. The first line of a vcpu is its observation's, read in the same
  * stay in HS as the rows in the next lines, which add up to its value.
  */
-#include "core/console/console.h"
+#include <string.h>
+
 #include "core/dispatch/account_class.h"
 #include "core/dispatch/mmio.h"
 #include "core/lib/words.h"
@@ -35,20 +36,18 @@ static void add_call(struct prompt *p, uint32_t row)
 /* Adds the text up to this character, and returns the rest after it. */
 static const char *add_up_to(struct prompt *p, const char *text, char end)
 {
-	uint32_t n = 0;
+	const char *at = strchr(text, end);
 
-	while (text[n] != end)
-		n++;
-	text_add(&p->out, "%.*s", (int)n, text);
-	return text + n + 1;
+	text_add(&p->out, "%.*s", (int)(at - text), text);
+	return at + 1;
 }
 
 static void add_other(struct prompt *p, uint32_t n)
 {
 	const char *text = others;
 
-	for (; n; text++)
-		n -= *text == ';';
+	while (n--)
+		text = strchr(text, ';') + 1;
 	text_add(&p->out, ",'cause':'");
 	text = add_up_to(p, text, ' ');
 	text_add(&p->out, "','what':'");

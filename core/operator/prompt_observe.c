@@ -13,13 +13,16 @@
 #include "core/vcpu/observers.h"
 #include "core/vcpu/unwind.h"
 #include "core/watch/observe.h"
+#include "core/watch/samples.h"
 #include "vpmu/tally_events.h"
 
 /* With a rate: the number of events before the first sample, which shows their frequency. */
 #define FIRST_PERIOD 1000U
 #define MOST_HZ      100000U
 
-static uint32_t last_number;
+/* Of each client; its numbers begin anew after NUMBERS. */
+#define NUMBERS ((1U << OBSERVE_CLIENT_SHIFT) - 1)
+static uint32_t last_number[VM_MAX_VMS + 1];
 /* The vcpus that `observed` or `unobserve` has read, as a mask of their indexes. */
 static uint64_t looked_at;
 
@@ -37,12 +40,15 @@ static bool parse_event(const char *text, struct observed_event *event)
 	uint64_t number;
 
 	*event = (struct observed_event){.flags = 0};
-	if (event_of_name(text, (size_t)(end - text), &event->event_idx))
-		text = end;
-	else if (number_cut(&text, &number) && number <= UINT32_MAX)
+	if (number_cut(&text, &number)) {
+		if (number > UINT32_MAX)
+			return false;
 		event->event_idx = (uint32_t)number;
-	else
+	} else if (event_of_name(text, (size_t)(end - text), &event->event_idx)) {
+		text = end;
+	} else {
 		return false;
+	}
 	if (*text == '/') {
 		text++;
 		if (!number_cut(&text, &event->data))
@@ -179,6 +185,21 @@ static void begun(struct prompt *p)
 		p->vm = n_vms;
 }
 
+static uint32_t new_number(uint32_t client)
+{
+	last_number[client] = last_number[client] % NUMBERS + 1;
+	return client << OBSERVE_CLIENT_SHIFT | last_number[client];
+}
+
+/* The serial line may name those of all clients. */
+static bool is_number(const struct prompt *p, uint64_t number)
+{
+	uint64_t client = number >> OBSERVE_CLIENT_SHIFT;
+
+	return client <= VM_MAX_VMS && (p->access == PROMPT_ALL || client == p->client) &&
+	       number & NUMBERS && (number & NUMBERS) <= last_number[client];
+}
+
 void prompt_observe(struct prompt *p)
 {
 	const struct vm *vm = prompt_vm_named(p, p->word[1]);
@@ -189,7 +210,11 @@ void prompt_observe(struct prompt *p)
 		prompt_wrong(p);
 		return;
 	}
-	observe_request.number = ++last_number;
+	if (observe_request.event.period && !samples_rings(p->client)) {
+		prompt_answer(p, PROMPT_FAILED, "%s: needs operator-samples-hz", p->word[0]);
+		return;
+	}
+	observe_request.number = new_number(p->client);
 	p->vm = vm->index;
 	p->next = begun;
 }
@@ -214,26 +239,16 @@ static void looked(struct prompt *p)
 		prompt_next_vcpu(p);
 }
 
-static uint64_t observed_vcpus(void)
-{
-	const struct pcpu *pcpu = this_pcpu();
-	uint64_t found = 0;
-
-	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++)
-		found |= vcpu_is_observed(pcpu->vcpus[i]) ? BIT(i) : 0;
-	return found;
-}
-
 void prompt_observed(struct prompt *p)
 {
 	uint64_t number = p->n_words > 1 ? prompt_number(p->word[1]) : 0;
 
-	if (p->n_words > 1 && (!number || number > last_number)) {
+	if (p->n_words > 1 && !is_number(p, number)) {
 		prompt_answer(p, PROMPT_WRONG, "%s: there is no observation of that number",
 		              p->word[0]);
 		return;
 	}
-	looked_at = observed_vcpus();
+	looked_at = observe_vcpus(p->vms);
 	observe_request.number = (uint32_t)number;
 	observe_post(OBSERVE_READ, looked_at);
 	p->next = looked;

@@ -87,14 +87,6 @@ static void switch_on_or_off(struct prompt *p)
 	prompt_answer(p, PROMPT_OK, "trace is %s", on ? "on" : "off");
 }
 
-/* Copies some exits. Returns whether these were the last. */
-static bool copied(const struct prompt *p, struct exit_record shown[TRACE_SHOWN], uint32_t *n)
-{
-	if (!p->part)
-		*n = 0;
-	return trace_newest(shown, n);
-}
-
 void prompt_trace(struct prompt *p)
 {
 	/* Copied before the first line is printed, because guests continue between the lines. */
@@ -105,7 +97,9 @@ void prompt_trace(struct prompt *p)
 		switch_on_or_off(p);
 		return;
 	}
-	if (!p->row && !copied(p, shown, &n)) {
+	if (!p->row && !p->part)
+		n = 0;
+	if (!p->row && !trace_newest(shown, &n)) {
 		prompt_part(p);
 		return;
 	}

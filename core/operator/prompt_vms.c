@@ -118,35 +118,30 @@ static void see(const struct vcpu *vcpu)
 
 static void add_times(struct prompt *p, const struct vcpu *vcpu)
 {
-	uint64_t now, cpu_ticks = vcpu_cpu_time(&vcpu->stats, &now);
+	uint64_t cpu_ticks;
 
+	see(vcpu);
+	cpu_ticks = vcpu_cpu_time(&vcpu->stats, &seen.now);
 	prompt_vcpu_names(p, vcpu);
-	seen.now = now;
-	text_add(&p->out, ",'time_us':%lu,'cpu_us':%lu,'steal_us':%lu,", prompt_time(now, US_PER_S),
-	         prompt_time(cpu_ticks, US_PER_S), prompt_time(steal_ticks(vcpu, now), US_PER_S));
+	text_add(&p->out, ",'time_us':%lu,'cpu_us':%lu,'steal_us':%lu,",
+	         prompt_time(seen.now, US_PER_S), prompt_time(cpu_ticks, US_PER_S),
+	         prompt_time(steal_ticks(vcpu, seen.now), US_PER_S));
 }
 
 void prompt_exits(struct prompt *p)
 {
 	const struct vcpu *vcpu = prompt_vcpu(p);
 
-	switch (p->part) {
-	case 0:
-		see(vcpu);
-		add_times(p, vcpu);
+	if (p->part < 3) {
+		if (p->part == 0)
+			add_times(p, vcpu);
+		else
+			add_causes(p, p->part == 1 ? seen.exits : seen.insns);
+		if (p->part == 1)
+			text_add(&p->out, ",'hs_instructions':%lu,'hs_instructions_by':{",
+			         seen.all_insns);
 		prompt_part(p);
 		return;
-	case 1:
-		add_causes(p, seen.exits);
-		text_add(&p->out, ",'hs_instructions':%lu,'hs_instructions_by':{", seen.all_insns);
-		prompt_part(p);
-		return;
-	case 2:
-		add_causes(p, seen.insns);
-		prompt_part(p);
-		return;
-	default:
-		break;
 	}
 	text_add(&p->out, ",'loading':%lu},'longest_stay':%lu", seen.insns[EXIT_LOADING],
 	         seen.longest_stay);

@@ -24,9 +24,12 @@
 #define INPUT_BURST  8
 #define INPUT_PRINTS 64
 
-/* How often a command makes or prints a piece of its output, in a stay in HS of its own. Guests run
- * in between. */
+/* How often a hart makes or prints a piece of a command's output, or goes on with typed bytes or
+ * with output of its own, each in a stay in HS of its own. Guests run in between, and nothing of
+ * the host's UART interrupts them. An interrupt that comes less than 1 / SOON_HZ before a piece
+ * takes it along, so that the piece does not follow at once. */
 #define LINES_HZ 20000UL
+#define SOON_HZ  200000UL
 /* A line longer than this is printed in another stay than it is made in. */
 #define LONG_LINE 64U
 
@@ -44,7 +47,7 @@
  * Where the UART is always empty, as in QEMU, fewer would cost a stay each. */
 #define DRAIN_BYTES 64U
 /* The most that one line of Tally's emits, with the line that says how many were lost; a line of an
- * answer, or frames that begin, or an unfinished line in them; and a key. */
+ * answer, or a piece of an unfinished line when frames begin; and a key. */
 #define LINES_MOST  640U
 #define ANSWER_MOST CONSOLE_CALL_MOST
 #define KEY_MOST    1536U
@@ -65,11 +68,12 @@ static int waits_for = -1;
 static const struct pcpu *listener;
 
 /* The console's lock protects these. Lines of Tally's for which there was no room; whether the UART
- * interrupts for received bytes, and for an empty transmitter. */
+ * interrupts for received bytes, and for an empty transmitter; whether the hart that listens goes
+ * on by itself after 1 / LINES_HZ, so that it needs no interrupt for output. */
 static uint32_t lost;
-static bool hears_input = true, hears_output;
-/* Each hart drains the ring until what it has left there itself is out: its position, as
- * log_added() has it. So output costs time on the harts that print only. */
+static bool hears_input = true, hears_output, goes_on;
+/* Each hart drains the ring until what it has left there itself is out: its position, of
+ * all bytes that the ring ever had. So output costs time on the harts that print only. */
 static uint64_t drains_until[MAX_HARTS];
 
 void console_emit(const char *s, size_t n)
@@ -84,33 +88,34 @@ void console_command(const char *id, const char *text)
 	due = 0;
 }
 
-static bool has_room(unsigned int writer, size_t least)
+static size_t answer_room(void)
 {
 	log_lock();
-	size_t room = log_room(writer);
+	size_t room = log_room(RING_ANSWERS);
 
 	log_unlock();
-	return room >= least;
+	return room;
 }
 
 /* Prints the next line of a command's output. After the last one, ends the answer, or shows the
- * prompt again. A long line is made in one stay and printed in the next. */
-static void prompt_go_on(uint64_t now)
+ * prompt again. A long line is made in one stay and printed in the next. Returns false if there is
+ * no room for it yet. */
+static bool prompt_go_on(uint64_t now)
 {
 	static const char *made;
 	enum prompt_status status = PROMPT_OK;
 	const char *line;
 	bool request = *request_id != '\0';
 
-	if (!has_room(RING_ANSWERS, ANSWER_MOST)) {
+	if (answer_room() < ANSWER_MOST) {
 		due = now + platform.timebase / LOOKS_HZ;
-		return;
+		return false;
 	}
 	line = made ? made : prompt_line(&status);
 	made = !made && line && *line && prompt_line_length() > LONG_LINE ? line : NULL;
 	if (made) {
 		due = now + platform.timebase / LINES_HZ;
-		return;
+		return true;
 	}
 	due = line ? now + platform.timebase / LINES_HZ : ~0UL;
 	log_lock_for(RING_ANSWERS);
@@ -123,6 +128,7 @@ static void prompt_go_on(uint64_t now)
 	else
 		console_prompt_ready(&console);
 	log_unlock();
+	return true;
 }
 
 /* Says how many of Tally's lines were lost, if there is room for it. */
@@ -173,8 +179,11 @@ __attribute__((cold)) void terminal_set_vms(const struct vm_tree *tree)
 	for (uint32_t i = 0; i < tree->n_vms; i++)
 		names[i] = tree->vms[i].name;
 	console_init(&console, platform.interactive, names, tree->n_vms);
-	if (platform.frames)
-		terminal_frames(true);
+	if (!platform.frames)
+		return;
+	terminal_frames(true);
+	for (uint32_t i = 0; i < tree->n_vms; i++)
+		(void)terminal_frames_vm(i);
 }
 
 __attribute__((cold)) void terminal_frames(bool on)
@@ -184,12 +193,13 @@ __attribute__((cold)) void terminal_frames(bool on)
 	log_unlock();
 }
 
-__attribute__((cold)) void terminal_frames_vm(uint32_t vm)
+__attribute__((cold)) bool terminal_frames_vm(uint32_t vm)
 {
 	log_lock_for(RING_ANSWERS);
-	console.room = SIZE_MAX;
-	(void)console_vm_write(&console, vm, "", 0);
+	bool all = console_frames_vm(&console, vm);
+
 	log_unlock();
+	return all;
 }
 
 __attribute__((cold)) bool terminal_help(uint32_t row, char *text, size_t size)
@@ -233,7 +243,7 @@ bool terminal_vm_put(uint32_t vm, char byte, bool *full)
 bool terminal_vm_waits(uint32_t vm, size_t least)
 {
 	log_lock();
-	bool waits = log_vm_waits(vm, least);
+	bool waits = ring_waits(log_ring(), vm, least);
 
 	log_unlock();
 	return waits;
@@ -242,7 +252,6 @@ bool terminal_vm_waits(uint32_t vm, size_t least)
 __attribute__((cold)) void terminal_vm_ended(uint32_t vm, bool ended)
 {
 	log_lock_for(vm);
-	console.room = SIZE_MAX;
 	console_vm_ended(&console, vm, ended);
 	log_unlock();
 }
@@ -305,32 +314,39 @@ static uint64_t read_typed(uint64_t now, bool answered)
 		wait = must_wait(now);
 	}
 	log_lock();
-	hears_input = !wait;
+	hears_input = !wait && n < 0;
 	uart_listen(log_uart(), hears_input, hears_output);
 	log_unlock();
-	if (!wait)
+	if (hears_input)
 		return ~0UL;
-	return due != ~0UL ? due : now + platform.timebase / (answered ? LINES_HZ : LOOKS_HZ);
+	return due != ~0UL ? due
+	                   : now + platform.timebase / (wait && !answered ? LOOKS_HZ : LINES_HZ);
 }
 
 /* Whether output of the hart is in the ring. */
 static bool has_left(const struct pcpu *pcpu)
 {
-	return pcpu && drains_until[pcpu->index] > log_drained();
+	const struct ring *ring = log_ring();
+
+	return pcpu && drains_until[pcpu->index] > ring->added - ring->used;
 }
 
 /* Writes a piece of the ring, if the hart has left output there, and tells a VM that it has room
- * again. A stay that has answered has written enough. Returns whether the next stay is to go on at
- * once: with the hart's output, if the line takes it, or with another VM. */
+ * again. A stay that has answered has written enough. Returns whether there is more to do after
+ * 1 / LINES_HZ: with the hart's output, if the line takes it, or with another VM. */
 static bool drain(bool answered)
 {
+	struct pcpu *pcpu = this_pcpu();
+
 	log_lock_for(RING_TALLY);
-	bool takes = log_push(!answered && has_left(this_pcpu()) ? DRAIN_BYTES : 0);
+	bool takes = log_push(!answered && has_left(pcpu) ? DRAIN_BYTES : 0);
 
 	tell_lost();
-	int vm = log_vm_told();
-	bool more = (takes && has_left(this_pcpu())) || log_vm_is_told();
+	int vm = ring_told(log_ring());
+	bool more = (takes && has_left(pcpu)) || log_ring()->ready;
 
+	if (pcpu == listener)
+		goes_on = answered || more;
 	log_unlock();
 	if (vm >= 0)
 		vm_output_room(&vms[vm]);
@@ -343,35 +359,34 @@ static bool drain(bool answered)
  */
 static void serve(void)
 {
-	uint64_t now = csr_read(CSR_TIME), next = ~0UL;
-	bool answers = this_pcpu() == listener && now >= due;
+	uint64_t now = csr_read(CSR_TIME), next = ~0UL, soon = now + platform.timebase / LINES_HZ;
+	bool answered = false;
 
 	if (this_pcpu() == listener) {
-		if (answers)
-			prompt_go_on(now);
-		next = read_typed(now, answers);
+		answered = now + platform.timebase / SOON_HZ >= due && prompt_go_on(now);
+		next = read_typed(now, answered);
 	}
 	external_poll_at(EXTERNAL_CONSOLE, next);
-	if (drain(answers))
-		external_poll_at(EXTERNAL_CONSOLE, now);
+	if (drain(answered) && next > soon)
+		external_poll_at(EXTERNAL_CONSOLE, soon);
 }
 
-/* The UART interrupts while the hart that listens has something to drain. Each hart that has comes
- * back all the same, because there may be no interrupt, or one may be lost. A hart that prints all
- * the time must not put that off. */
+/* The UART interrupts while the hart that listens has something to drain, and waits for it. Each
+ * hart that has comes back all the same, because there may be no interrupt, or one may be lost. A
+ * hart that prints all the time must not put that off. */
 static __attribute__((cold)) void wants(bool more, bool left)
 {
 	struct pcpu *pcpu = this_pcpu();
 	bool hears;
 
 	if (left)
-		drains_until[pcpu->index] = log_added();
-	hears = has_left(listener);
+		drains_until[pcpu->index] = log_ring()->added;
+	hears = has_left(listener) && !goes_on;
 	if (hears != hears_output) {
 		hears_output = hears;
 		uart_listen(log_uart(), hears_input, hears_output);
 	}
-	if (more && (has_left(pcpu) || log_vm_is_told()) &&
+	if (more && (has_left(pcpu) || log_ring()->ready) &&
 	    pcpu->poll_times[EXTERNAL_CONSOLE] == ~0UL)
 		external_poll_at(EXTERNAL_CONSOLE,
 		                 csr_read(CSR_TIME) +
@@ -381,6 +396,7 @@ static __attribute__((cold)) void wants(bool more, bool left)
 __attribute__((cold)) void terminal_enable_input(void *memory)
 {
 	listener = external_hears() ? this_pcpu() : NULL;
+	goes_on = false;
 	external_serve_console(serve);
 	memset(drains_until, 0, sizeof(drains_until));
 	log_begin_ring(memory, n_vms, wants);

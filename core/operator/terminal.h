@@ -17,8 +17,9 @@ void terminal_set_vms(const struct vm_tree *tree);
 /* Turns frames for programs (docs/frames.md) on or off. */
 void terminal_frames(bool on);
 
-/* Sends what was printed of the VM's unfinished line before frames began, as part of an answer. */
-void terminal_frames_vm(uint32_t vm);
+/* Sends the VM's name and a piece of its unfinished line when frames have begun, as part of an
+ * answer. Returns false if more is left (console_frames_vm()). */
+bool terminal_frames_vm(uint32_t vm);
 
 /* Makes a line of the text about the console's keys (console_help()). */
 bool terminal_help(uint32_t row, char *text, size_t size);

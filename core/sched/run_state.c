@@ -30,7 +30,8 @@ void vcpu_unblock(struct vcpu *vcpu, uint8_t why)
 	}
 }
 
-void vcpu_turn_for_requests(struct vcpu *vcpu)
+/* Gives a blocked vcpu a turn to have its requests served. */
+static void turn_for_requests(struct vcpu *vcpu)
 {
 	CHECK(vcpu->run.blocked && !(vcpu->run.blocked & BLOCK_MOVE));
 	vcpu->run.turns |= TURN_REQUESTS;
@@ -150,7 +151,7 @@ void sched_enable_requests(struct vcpu *vcpu)
 			enabled |= vcpu_wake_requests(vcpu);
 	}
 	if (requests_enable(&vcpu->requests, enabled) & ~REQ_AT_ONCE)
-		vcpu_turn_for_requests(vcpu);
+		turn_for_requests(vcpu);
 }
 
 void sched_yield(void)

@@ -77,10 +77,6 @@ static inline void vcpu_block(struct vcpu *vcpu, uint8_t why)
  * resident. */
 void vcpu_unblock(struct vcpu *vcpu, uint8_t why);
 
-/* Gives a blocked vcpu a turn to have its requests served. sched_start_life_work() gives one for
- * work. */
-void vcpu_turn_for_requests(struct vcpu *vcpu);
-
 /* The turn for requests has come, or the work is done (TURN_*). */
 static inline void vcpu_turn_over(struct vcpu *vcpu, uint8_t why)
 {

@@ -4,8 +4,8 @@
 #include "core/sched/port.h"
 #include "core/sched/run_state.h"
 #include "core/vcpu/stay.h"
-#include "core/hart/check.h"
 #include "core/sched/sched_parts.h"
+#include "core/tree/vm_stay.h"
 #include "core/vcpu/vm.h"
 #include "vpmu/bits.h"
 
@@ -26,21 +26,45 @@ static void others_wait(const struct pcpu *pcpu, const struct vcpu *vcpu)
 	}
 }
 
-/* A step begins only when nothing else is pending, because both together might make too long a
- * stay. But interrupts without an end do not postpone the next step for ever. */
-#define LOOKS 8U
-
-/* Serves interrupts and requests in the time slice of a working vcpu. Returns whether there were
- * any: only they make other vcpus ready, whose steal time begins then. */
-static bool serve_between(struct pcpu *pcpu, const struct vcpu *vcpu)
+static void step(struct pcpu *pcpu, struct vcpu *vcpu)
 {
-	bool pending;
+	pcpu_account_to(pcpu, vcpu, EXIT_LOADING);
+	if (vm_life_work(vcpu->vm))
+		return;
+	vcpu_turn_over(vcpu, TURN_WORK);
+	vcpu_wake_at(vcpu, ~0UL);
+	sched_enable_requests(vcpu);
+}
 
+/* Begins a stay, which serves what is pending. Returns whether there was anything. */
+static inline bool next_stay(struct pcpu *pcpu)
+{
 	sched_set_timer(pcpu, NULL);
-	pending = sched_next_stay(pcpu);
-	if (pending)
+	return sched_next_stay(pcpu);
+}
+
+/* A step begins only in a stay that has served nothing, because both together might be too long.
+ * But interrupts without an end do not postpone it for ever: after LOOKS stays one will do that has
+ * served little, and after MORE_LOOKS any. So many come only where instret counts wrong, and does
+ * not show the length of a stay: what takes longer comes after a pause, or with typed bytes. */
+#define LOOKS      8U
+#define MORE_LOOKS 64U
+#define LITTLE     (VM_STAY_SHORT / 2)
+
+/* The stay has served something. Not inlined, because that is rare. */
+static __attribute__((noinline)) void look_again(struct pcpu *pcpu, const struct vcpu *vcpu)
+{
+	uint32_t n = 1;
+
+	do { /* WAITS */
+		/* Only what has been served makes others ready. */
 		others_wait(pcpu, vcpu);
-	return pending;
+		/* Then there is no other step, and the timer is pending all the time. */
+		if (csr_read(CSR_TIME) >= pcpu->slice_end)
+			return;
+		if (n >= LOOKS && csr_read(CSR_INSTRET) - pcpu->last_irq_check < LITTLE)
+			return;
+	} while (n++ < MORE_LOOKS && next_stay(pcpu));
 }
 
 void sched_do_life_work(struct pcpu *pcpu, struct vcpu *vcpu)
@@ -49,18 +73,15 @@ void sched_do_life_work(struct pcpu *pcpu, struct vcpu *vcpu)
 	pcpu->last = vcpu->bit;
 	pcpu->slice_end = csr_read(CSR_TIME) + vcpu->slice;
 	others_wait(pcpu, vcpu);
-	/* Between two pieces its window may end, or it may move. */
-	while (pcpu->ready & vcpu->bit && sched_has_life_work(vcpu) && /* WAITS */
-	       csr_read(CSR_TIME) < pcpu->slice_end) {
-		uint32_t looks = 0;
-
-		pcpu_account_to(pcpu, vcpu, EXIT_LOADING);
-		if (!vm_life_work(vcpu->vm)) {
-			vcpu_turn_over(vcpu, TURN_WORK);
-			vcpu_wake_at(vcpu, ~0UL);
-			sched_enable_requests(vcpu);
-		}
-		while (serve_between(pcpu, vcpu) && ++looks < LOOKS)
-			;
+	/* This one has served an exit, or has switched. */
+	if (next_stay(pcpu))
+		look_again(pcpu, vcpu);
+	/* Between two steps its window may end, or it may move. */
+	while (pcpu->ready & vcpu->bit && sched_has_life_work(vcpu)) { /* WAITS */
+		step(pcpu, vcpu);
+		if (next_stay(pcpu))
+			look_again(pcpu, vcpu);
+		if (csr_read(CSR_TIME) >= pcpu->slice_end)
+			break;
 	}
 }

@@ -7,6 +7,7 @@
 #include "core/hart/check.h"
 #include "core/sched/sched_parts.h"
 #include "core/vcpu/vm.h"
+#include "core/watch/observe.h"
 #include "vpmu/bits.h"
 
 /*
@@ -24,6 +25,9 @@ static void steal_for(struct pcpu *pcpu, struct vcpu *vcpu)
 		pcpu_resched(pcpu); /* its time slice ends later */
 	}
 	pcpu->notified_vcpu = vcpu;
+	if (current == vcpu)
+		return;
+	observe_before(vcpu);
 	if (current && current->vm != vcpu->vm)
 		vcpu_steal_begin(current, csr_read(CSR_TIME));
 }

@@ -7,15 +7,6 @@
 #include "core/vcpu/vm.h"
 #include "core/watch/port.h"
 
-/* Returns the host time at which a blocked vcpu must be checked. */
-static uint64_t next_wake(const struct vcpu *vcpu)
-{
-	uint64_t timer = vcpu_timer_deadline(vcpu);
-	uint64_t other = vcpu_deadline(vcpu);
-
-	return timer < other ? timer : other;
-}
-
 /* When other interrupts came is unknown. */
 void sched_steal_since_timer(struct vcpu *vcpu)
 {
@@ -30,11 +21,15 @@ void sched_steal_since_timer(struct vcpu *vcpu)
 
 void sched_wake_in_time(struct vcpu *vcpu)
 {
+	uint64_t timer, other;
+
 	if (vcpu_has_interrupt(vcpu)) {
 		sched_wake(vcpu);
 		return;
 	}
-	vcpu_wake_at(vcpu, next_wake(vcpu));
+	timer = vcpu_timer_deadline(vcpu);
+	other = vcpu_deadline(vcpu);
+	vcpu_wake_at(vcpu, timer < other ? timer : other);
 	if (vcpu->guest_file && vcpu->vs.vsie & BIT(IRQ_SEI))
 		guest_file_enable_irq(vcpu);
 }

@@ -11,7 +11,6 @@
 #define CORE_SCHED_VCPU_BUDGET_H
 
 #include "core/lib/types.h"
-#include "core/vcpu/run_state.h"
 
 struct vcpu;
 

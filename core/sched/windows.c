@@ -63,11 +63,6 @@ struct windows {
 	uint64_t last[VM_MAX_HART_WINDOWS + 1];
 };
 
-static struct windows *windows_of(const struct pcpu *pcpu)
-{
-	return pcpu->windows;
-}
-
 static uint64_t ticks(uint64_t us)
 {
 	return us * platform.timebase / MILLION;
@@ -142,21 +137,16 @@ static void make(struct windows *w, struct pcpu *pcpu, const struct vm_schedule 
 	pcpu_add_vcpus(pcpu, 1);
 }
 
-/* Logs the promises of the schedule. */
-static void report(const struct vm_schedule *s)
-{
-	log_line("hart %u: no stay in HS is longer than %u instructions; least guard %u us", s->id,
-	         s->longest_stay, s->least_guard_us);
-}
-
 void windows_make(const struct vm_tree *tree, void *(*alloc)(size_t size))
 {
 	for (uint32_t i = 0; i < tree->n_schedules; i++) {
-		struct pcpu *pcpu = pcpu_at(tree->schedules[i].hart);
+		const struct vm_schedule *s = &tree->schedules[i];
+		struct pcpu *pcpu = pcpu_at(s->hart);
 
 		pcpu->windows = alloc(sizeof(*pcpu->windows));
-		make(windows_of(pcpu), pcpu, &tree->schedules[i], alloc);
-		report(&tree->schedules[i]);
+		make(pcpu->windows, pcpu, s, alloc);
+		log_line("hart %u: no stay in HS is longer than %u instructions; least guard %u us",
+		         s->id, s->longest_stay, s->least_guard_us);
 	}
 }
 
@@ -171,15 +161,16 @@ void windows_start(uint64_t now)
 {
 	started_at = now;
 	for (uint32_t i = 0; i < n_pcpus; i++) {
-		struct pcpu *pcpu = &hart_stacks[i].pcpu;
+		struct pcpu *pcpu = pcpu_at(i);
+		struct windows *w = pcpu->windows;
 
-		if (!pcpu->has_schedule)
+		if (!w)
 			continue;
 		/* Looks as if the last frame had just ended. The hart is idle or will be soon. */
-		windows_of(pcpu)->phase = OPEN;
-		windows_of(pcpu)->next = windows_of(pcpu)->schedule->n_windows - 1;
-		windows_of(pcpu)->frame_at = now - windows_of(pcpu)->frame;
-		windows_of(pcpu)->phase_end = now;
+		w->phase = OPEN;
+		w->next = w->schedule->n_windows - 1;
+		w->frame_at = now - w->frame;
+		w->phase_end = now;
 		external_poll_init(pcpu, EXTERNAL_WINDOW, now);
 		pcpu_interrupt(pcpu, 0);
 	}
@@ -352,7 +343,7 @@ static bool has_guest_to_run(const struct pcpu *pcpu)
 
 void windows_switch(struct pcpu *pcpu, uint64_t now)
 {
-	struct windows *w = windows_of(pcpu);
+	struct windows *w = pcpu->windows;
 
 	CHECK(!pcpu->current);
 	if (w->flags_vcpu)
@@ -371,18 +362,18 @@ void windows_switch(struct pcpu *pcpu, uint64_t now)
 
 void windows_idle(const struct pcpu *pcpu)
 {
-	windows_of(pcpu)->first_load_due = false;
+	pcpu->windows->first_load_due = false;
 }
 
 __attribute__((cold)) void windows_flags_set(struct vcpu *vcpu)
 {
-	if (windows_of(vcpu->home)->flags_vcpu == vcpu)
-		note_late(windows_of(vcpu->home), vcpu, csr_read(CSR_TIME));
+	if (vcpu->home->windows->flags_vcpu == vcpu)
+		note_late(vcpu->home->windows, vcpu, csr_read(CSR_TIME));
 }
 
 void windows_vcpu_began(struct vcpu *vcpu, uint64_t now)
 {
-	struct windows *w = windows_of(vcpu->home);
+	struct windows *w = vcpu->home->windows;
 
 	if (vcpu->call.slice == hart_flags_slice)
 		w->flags_vcpu = vcpu;
@@ -392,29 +383,19 @@ void windows_vcpu_began(struct vcpu *vcpu, uint64_t now)
 
 bool windows_switch_due(const struct pcpu *pcpu, uint64_t now)
 {
-	return now >= windows_of(pcpu)->phase_end;
-}
-
-bool windows_poll(struct pcpu *pcpu, uint64_t now)
-{
-	if (!windows_switch_due(pcpu, now))
-		return false;
-	if (pcpu->current)
-		return true;
-	windows_switch(pcpu, now);
-	return false;
+	return now >= pcpu->windows->phase_end;
 }
 
 uint64_t windows_start_time(const struct pcpu *pcpu, uint64_t now)
 {
-	const struct windows *w = windows_of(pcpu);
+	const struct windows *w = pcpu->windows;
 
 	return w->phase == OPEN && now < w->open_at ? w->open_at : now;
 }
 
 void windows_vcpu_loaded(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
-	struct windows *w = windows_of(pcpu);
+	struct windows *w = pcpu->windows;
 	bool begins = w->first_load_due;
 
 	w->first_load_due = false;
@@ -427,7 +408,7 @@ void windows_vcpu_loaded(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 
 void windows_add_wire(const struct vcpu *vcpu, uint64_t wire)
 {
-	struct windows *w = windows_of(vcpu->home);
+	struct windows *w = vcpu->home->windows;
 
 	for (uint32_t i = 0; i < SETS; i++)
 		w->sets[i].wires |= w->sets[i].vcpus & vcpu->bit ? wire : 0;
@@ -435,7 +416,7 @@ void windows_add_wire(const struct vcpu *vcpu, uint64_t wire)
 
 void windows_remove_wire(const struct vcpu *vcpu, uint64_t wire)
 {
-	struct windows *w = windows_of(vcpu->home);
+	struct windows *w = vcpu->home->windows;
 
 	for (uint32_t i = 0; i < SETS; i++)
 		w->sets[i].wires &= ~wire;

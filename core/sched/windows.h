@@ -22,10 +22,6 @@ void windows_start(uint64_t now);
 /* Returns the time since the first frame began. Any hart may call it. */
 uint64_t windows_since(uint64_t now);
 
-/* Switches windows on this hart, which has a schedule, if it is time. Returns whether the resident
- * vcpu must leave first: see windows_switch_due(). */
-bool windows_poll(struct pcpu *pcpu, uint64_t now);
-
 /* Whether the calling hart, which has a schedule, must switch to the next phase. */
 bool windows_switch_due(const struct pcpu *pcpu, uint64_t now);
 

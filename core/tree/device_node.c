@@ -131,14 +131,13 @@ const char *device_path(const void *host, int node, char *buffer, int size)
 	return name ? name : "a node that is not there";
 }
 
-static bool refuse_reference(const struct vm_blob *b, int node, const char *name, const void *host,
-                             int other)
+static bool refuse_reference(const struct vm_node *n, const char *name, int other)
 {
 	char path[PATH_BYTES];
 
-	return vm_refuse_text(b, VM_REFUSED_REFERENCE, node, "host",
-	                      "%s refers to %s, which the VM does not have", name,
-	                      device_path(host, other, path, sizeof(path)));
+	return vm_refuse(n, VM_REFUSED_REFERENCE, "host",
+	                 "%s refers to %s, which the VM does not have", name,
+	                 device_path(n->limits->host_tree, other, path, sizeof(path)));
 }
 
 /* A fixed clock is always on, so the guest can have a copy of its node. */
@@ -153,17 +152,18 @@ static bool is_fixed_clock(const void *host, int clock)
 	return rate && size == 4 && host_tree_says(host, clock, "compatible", "fixed-clock");
 }
 
-static bool check_clocks(const struct vm_blob *b, int node, const void *host, const fdt32_t *cells,
-                         int size, uint32_t *bytes)
+static bool check_clocks(const struct vm_node *n, const fdt32_t *cells, int size, uint32_t *bytes)
 {
+	const void *host = n->limits->host_tree;
+
 	if (size % 4 || size / 4 > (int)DEVICE_CLOCKS)
-		return vm_refuse_numbers(b, VM_REFUSED_TOO_MANY, node, "host",
-		                         "has more than # clocks", DEVICE_CLOCKS, 0);
+		return vm_refuse(n, VM_REFUSED_TOO_MANY, "host", "has more than %u clocks",
+		                 DEVICE_CLOCKS);
 	for (int i = 0; i < size / 4; i++) {
 		int clock = fdt_node_offset_by_phandle(host, fdt32_ld(&cells[i]));
 
 		if (clock < 0 || !is_fixed_clock(host, clock))
-			return refuse_reference(b, node, "clocks", host, clock);
+			return refuse_reference(n, "clocks", clock);
 		*bytes += 256; /* its node, see write_clock() */
 	}
 	return true;
@@ -171,61 +171,61 @@ static bool check_clocks(const struct vm_blob *b, int node, const void *host, co
 
 /* Refuses an unknown property that may hold a phandle. Text does not, nor do numbers that are no
  * phandle. */
-static bool check_unknown(const struct vm_blob *b, int node, const void *host, const char *name,
-                          const void *value, int size)
+static bool check_unknown(const struct vm_node *n, const char *name, const fdt32_t *cells, int size)
 {
+	const void *host = n->limits->host_tree;
 	char path[PATH_BYTES];
 	uint32_t last = 0;
 
-	if (!size || size % 4 || is_text(value, size))
+	if (!size || size % 4 || is_text((const char *)cells, size))
 		return true;
 	if (size > UNKNOWN_BYTES)
-		return vm_refuse_text(b, VM_REFUSED_REFERENCE, node, "host",
-		                      "%s has %d bytes, too many to tell that none is a phandle",
-		                      name, size);
+		return vm_refuse(n, VM_REFUSED_REFERENCE, "host",
+		                 "%s has %d bytes, too many to tell that none is a phandle", name,
+		                 size);
 	if (fdt_find_max_phandle(host, &last))
 		last = UINT32_MAX;
 	for (int i = 0; i < size / 4; i++) {
-		uint32_t cell = fdt32_ld((const fdt32_t *)value + i);
+		uint32_t cell = fdt32_ld(&cells[i]);
 		int other = cell && cell <= last ? fdt_node_offset_by_phandle(host, cell) : -1;
 
 		if (other >= 0)
-			return vm_refuse_text(
-			    b, VM_REFUSED_REFERENCE, node, "host",
+			return vm_refuse(
+			    n, VM_REFUSED_REFERENCE, "host",
 			    "%s may refer to %s, which the VM does not have: it has a %u", name,
 			    device_path(host, other, path, sizeof(path)), cell);
 	}
 	return true;
 }
 
-static bool check_property(const struct vm_blob *b, int node, const void *host, const char *name,
-                           const void *value, int size, uint32_t *bytes)
+static bool check_property(const struct vm_node *n, const char *name, const fdt32_t *cells,
+                           int size, uint32_t *bytes)
 {
+	const void *host = n->limits->host_tree;
+
 	*bytes += PROPERTY_BYTES + (uint32_t)strlen(name) + 1 + ((uint32_t)size + 3) / 4 * 4;
 	switch (fate_of(name)) {
 	case CLOCKS:
-		return check_clocks(b, node, host, value, size, bytes);
+		return check_clocks(n, cells, size, bytes);
 	case REFERENCE:
 		return refuse_reference(
-		    b, node, name, host,
-		    size >= 4 ? fdt_node_offset_by_phandle(host, fdt32_ld((const fdt32_t *)value))
-		              : -1);
+		    n, name, size >= 4 ? fdt_node_offset_by_phandle(host, fdt32_ld(cells)) : -1);
 	case UNKNOWN:
-		return check_unknown(b, node, host, name, value, size);
+		return check_unknown(n, name, cells, size);
 	default:
 		return true;
 	}
 }
 
-bool device_node_check(const struct vm_blob *b, int node, const void *host,
-                       const struct vm_device *device, uint32_t *bytes)
+bool device_node_check(const struct vm_node *n, const struct vm_device *device, uint32_t *bytes)
 {
+	const void *host = n->limits->host_tree;
 	int offset, child = fdt_first_subnode(host, device->node);
 
 	if (child >= 0)
-		return vm_refuse_text(b, VM_REFUSED_REFERENCE, node, "host",
-		                      "has a node of its own, %s: only devices without are given",
-		                      fdt_get_name(host, child, NULL));
+		return vm_refuse(n, VM_REFUSED_REFERENCE, "host",
+		                 "has a node of its own, %s: only devices without are given",
+		                 fdt_get_name(host, child, NULL));
 	/* Its name, tags, registers and interrupts. */
 	*bytes += NAME_BYTES + 64 + 16 * VM_DEVICE_MAX_REGS + 4 * VM_DEVICE_MAX_IRQS;
 	fdt_for_each_property_offset(offset, host, device->node)
@@ -235,11 +235,10 @@ bool device_node_check(const struct vm_blob *b, int node, const void *host,
 		const void *value = fdt_getprop_by_offset(host, offset, &name, &size);
 
 		if (!value)
-			return vm_refuse(b, VM_REFUSED_DEVICE, node, "host",
-			                 "has a broken property");
+			return vm_refuse(n, VM_REFUSED_DEVICE, "host", "has a broken property");
 		if (*bytes > DEVICE_NODES_BYTES)
 			return true; /* the caller refuses it */
-		if (!check_property(b, node, host, name, value, size, bytes))
+		if (!check_property(n, name, value, size, bytes))
 			return false;
 	}
 	return true;
@@ -252,48 +251,44 @@ static void name_node(char *buffer, const char *name, char before, uint64_t addr
 	struct text text = text_begin(buffer, NAME_BYTES);
 	int length = end ? (int)(end - name) : (int)strlen(name);
 
-	text_add(&text, "%.*s%c%llx", length < NAME_BASE ? length : NAME_BASE, name, before,
-	         (unsigned long long)address);
+	text_add(&text, "%.*s%c%lx", length < NAME_BASE ? length : NAME_BASE, name, before,
+	         address);
 }
 
 /* In the guest's tree, the clock's node is named after the phandle that it gets there. */
-static int write_clock(void *fdt, const void *host, int clock, uint32_t phandle)
+static void write_clock(struct dt_writer *w, const void *host, int clock, uint32_t phandle)
 {
 	static const char *const wanted[] = {"clock-frequency", "clock-output-names",
 	                                     "clock-accuracy"};
 	char name[NAME_BYTES];
-	int size, error;
+	int size;
 
 	name_node(name, "clock", '-', phandle);
-	error = fdt_begin_node(fdt, name);
-	if (!error)
-		error = fdt_property_string(fdt, "compatible", "fixed-clock");
-	if (!error)
-		error = fdt_property_u32(fdt, "#clock-cells", 0);
-	for (size_t i = 0; i < COUNT(wanted) && !error; i++) {
+	dt_begin(w, name);
+	dt_put_string(w, "compatible", "fixed-clock");
+	dt_put_u32(w, "#clock-cells", 0);
+	for (size_t i = 0; i < COUNT(wanted); i++) {
 		const void *value = fdt_getprop(host, clock, wanted[i], &size);
 
 		if (value && size <= 64)
-			error = fdt_property(fdt, wanted[i], value, size);
+			dt_put(w, wanted[i], value, (size_t)size);
 	}
-	if (!error)
-		error = fdt_property_u32(fdt, "phandle", phandle);
-	return error ? error : fdt_end_node(fdt);
+	dt_put_u32(w, "phandle", phandle);
+	dt_end(w);
 }
 
-static int write_clocks(void *fdt, const void *host, const struct vm_device *device, uint32_t first)
+static void write_clocks(struct dt_writer *w, const void *host, const struct vm_device *device,
+                         uint32_t first)
 {
-	int size, error = 0;
+	int size;
 	const fdt32_t *cells = fdt_getprop(host, device->node, "clocks", &size);
 
-	for (int i = 0; cells && i < size / 4 && i < (int)DEVICE_CLOCKS && !error; i++)
-		error =
-		    write_clock(fdt, host, fdt_node_offset_by_phandle(host, fdt32_ld(&cells[i])),
-		                first + (uint32_t)i);
-	return error;
+	for (int i = 0; cells && i < size / 4 && i < (int)DEVICE_CLOCKS; i++)
+		write_clock(w, host, fdt_node_offset_by_phandle(host, fdt32_ld(&cells[i])),
+		            first + (uint32_t)i);
 }
 
-static int write_reg(void *fdt, const struct host_place *place)
+static void write_reg(struct dt_writer *w, const struct host_place *place)
 {
 	fdt64_t cells[2 * VM_DEVICE_MAX_REGS];
 	uint64_t base, size;
@@ -304,7 +299,7 @@ static int write_reg(void *fdt, const struct host_place *place)
 		cells[2UL * n + 1] = cpu_to_fdt64(size);
 		n++;
 	}
-	return fdt_property(fdt, "reg", cells, (int)(2UL * n * sizeof(cells[0])));
+	dt_put(w, "reg", cells, 2UL * n * sizeof(cells[0]));
 }
 
 const uint8_t device_irq_types[] = {
@@ -312,64 +307,57 @@ const uint8_t device_irq_types[] = {
     [VM_IRQ_HIGH] = 4,    [VM_IRQ_LOW] = 8,
 };
 
-static int write_interrupts(void *fdt, const struct vm_device *device,
-                            const struct device_chip *chip)
+static void write_interrupts(struct dt_writer *w, const struct vm_device *device,
+                             const struct device_chip *chip)
 {
 	fdt32_t cells[2 * VM_DEVICE_MAX_IRQS];
 	uint32_t n = 0;
-	int error;
 
 	if (!device->n_irqs)
-		return 0;
+		return;
 	for (uint32_t i = 0; i < device->n_irqs; i++) {
 		cells[n++] = cpu_to_fdt32(device->irqs[i].guest);
 		if (chip->types)
 			cells[n++] = cpu_to_fdt32(device_irq_types[device->irqs[i].mode]);
 	}
-	error = fdt_property_u32(fdt, "interrupt-parent", chip->phandle);
-	return error ? error : fdt_property(fdt, "interrupts", cells, (int)(n * sizeof(cells[0])));
+	dt_put_u32(w, "interrupt-parent", chip->phandle);
+	dt_put(w, "interrupts", cells, n * sizeof(cells[0]));
 }
 
-static int write_property(void *fdt, const char *name, const void *value, int size, uint32_t clocks)
+static void write_property(struct dt_writer *w, const char *name, const void *value, size_t size,
+                           uint32_t clocks)
 {
+	enum fate fate = fate_of(name);
 	fdt32_t cells[DEVICE_CLOCKS];
 
-	switch (fate_of(name)) {
-	case CLOCKS:
-		for (int i = 0; i < size / 4 && i < (int)DEVICE_CLOCKS; i++)
-			cells[i] = cpu_to_fdt32(clocks + (uint32_t)i);
-		return fdt_property(fdt, name, cells, size);
-	case DROPPED:
-		return 0;
-	default:
-		return fdt_property(fdt, name, value, size);
-	}
+	for (uint32_t i = 0; fate == CLOCKS && i < size / 4 && i < DEVICE_CLOCKS; i++)
+		cells[i] = cpu_to_fdt32(clocks + i);
+	if (fate != DROPPED)
+		dt_put(w, name, fate == CLOCKS ? cells : value, size);
 }
 
-int device_node_write(void *fdt, const void *host, const struct vm_device *device,
-                      const struct device_chip *chip, uint32_t clocks)
+void device_node_write(struct dt_writer *w, const void *host, const struct vm_device *device,
+                       const struct device_chip *chip, uint32_t clocks)
 {
 	struct host_place place = host_place_of(host, device->node);
 	uint64_t base = 0, size = 0;
 	char name[NAME_BYTES];
-	int offset, error = write_clocks(fdt, host, device, clocks);
+	int offset;
 
+	write_clocks(w, host, device, clocks);
 	host_tree_reg(&place, 0, &base, &size);
 	name_node(name, fdt_get_name(host, device->node, NULL), '@', base);
-	if (!error)
-		error = fdt_begin_node(fdt, name);
+	dt_begin(w, name);
 	fdt_for_each_property_offset(offset, host, device->node)
 	{
 		const char *property;
 		int bytes;
 		const void *value = fdt_getprop_by_offset(host, offset, &property, &bytes);
 
-		if (!error && value)
-			error = write_property(fdt, property, value, bytes, clocks);
+		if (value)
+			write_property(w, property, value, (size_t)bytes, clocks);
 	}
-	if (!error)
-		error = write_reg(fdt, &place);
-	if (!error)
-		error = write_interrupts(fdt, device, chip);
-	return error ? error : fdt_end_node(fdt);
+	write_reg(w, &place);
+	write_interrupts(w, device, chip);
+	dt_end(w);
 }

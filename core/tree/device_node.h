@@ -7,17 +7,17 @@
 #define CORE_TREE_DEVICE_NODE_H
 
 #include "core/host/vm_props.h"
+#include "core/tree/dt_writer.h"
 
 /* Bytes for the nodes of all devices of a VM, part of the VM_DTB_SIZE bytes of its tree. */
 #define DEVICE_NODES_BYTES 0x4000U
 #define DEVICE_CLOCKS      4U /* of a device */
 
 /*
- * Refuses a node that device_node_write() cannot write; `node` is the device's in the VM tree. Adds
- * an upper bound of the node's size to *bytes.
+ * Refuses a node that device_node_write() cannot write; n is the device's in the VM tree. Adds an
+ * upper bound of the node's size to *bytes.
  */
-bool device_node_check(const struct vm_blob *b, int node, const void *host,
-                       const struct vm_device *device, uint32_t *bytes);
+bool device_node_check(const struct vm_node *n, const struct vm_device *device, uint32_t *bytes);
 
 /* The VM's interrupt controller. */
 struct device_chip {
@@ -28,10 +28,10 @@ struct device_chip {
 /*
  * Writes the node of a checked device into a tree that is being written, below a node with two
  * address cells and two size cells, and nodes of its clocks beside it. The clocks get the phandles
- * from `clocks` upwards, less than DEVICE_CLOCKS. Returns 0 or an error of libfdt.
+ * from `clocks` upwards, less than DEVICE_CLOCKS.
  */
-int device_node_write(void *fdt, const void *host, const struct vm_device *device,
-                      const struct device_chip *chip, uint32_t clocks);
+void device_node_write(struct dt_writer *w, const void *host, const struct vm_device *device,
+                       const struct device_chip *chip, uint32_t clocks);
 
 /* The type of an interrupt in a device tree, for each enum vm_irq_mode. */
 extern const uint8_t device_irq_types[];

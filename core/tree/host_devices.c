@@ -15,31 +15,37 @@
 #define PAGE          UINT64_C(4096)
 #define PATH_BYTES    72U
 #define REGISTERS_MAX UINT64_C(0x40000000) /* of a device, in bytes */
-#define GUEST_SPACE   (UINT64_C(1) << 41)  /* what the G-stage (Sv39x4) can map */
 
 /* Devices that no VM may have, and the reason. */
 static const struct {
-	const char *compatible;
+	const char *property, *value; /* NULL: any value */
 	const char *reason;
 } kept[] = {
-    {"sifive,plic-1.0.0", "is an interrupt controller, which Tally drives"},
-    {"riscv,plic0", "is an interrupt controller, which Tally drives"},
-    {"riscv,aplic", "is an interrupt controller, which Tally drives"},
-    {"riscv,imsics", "is an interrupt controller, which Tally drives"},
-    {"sifive,clint0", "is the firmware's: it has the timers and IPIs of all harts"},
-    {"riscv,clint0", "is the firmware's: it has the timers and IPIs of all harts"},
-    {"thead,c900-clint", "is the firmware's: it has the timers and IPIs of all harts"},
-    {"riscv,aclint-mswi", "is the firmware's: it has the IPIs of all harts"},
-    {"riscv,aclint-sswi", "is the firmware's: it has the IPIs of all harts"},
-    {"riscv,aclint-mtimer", "is the firmware's: it has the timers of all harts"},
-    {"riscv,iommu", "is an IOMMU"},
-    {"riscv,pci-iommu", "is an IOMMU"},
-    {"sifive,test0", "switches the machine off"},
-    {"sifive,test1", "switches the machine off"},
-    {"syscon-poweroff", "switches the machine off"},
-    {"syscon-reboot", "switches the machine off"},
-    {"qemu,fw-cfg-mmio", "can write all memory, by a register of its own"},
-    {"pci-host-ecam-generic", "is a PCI host bridge, with the functions of all VMs"},
+    {"compatible", "sifive,plic-1.0.0", "is an interrupt controller, which Tally drives"},
+    {"compatible", "riscv,plic0", "is an interrupt controller, which Tally drives"},
+    {"compatible", "riscv,aplic", "is an interrupt controller, which Tally drives"},
+    {"compatible", "riscv,imsics", "is an interrupt controller, which Tally drives"},
+    {"compatible", "sifive,clint0", "is the firmware's: it has the timers and IPIs of all harts"},
+    {"compatible", "riscv,clint0", "is the firmware's: it has the timers and IPIs of all harts"},
+    {"compatible", "thead,c900-clint",
+     "is the firmware's: it has the timers and IPIs of all harts"},
+    {"compatible", "riscv,aclint-mswi", "is the firmware's: it has the IPIs of all harts"},
+    {"compatible", "riscv,aclint-sswi", "is the firmware's: it has the IPIs of all harts"},
+    {"compatible", "riscv,aclint-mtimer", "is the firmware's: it has the timers of all harts"},
+    {"compatible", "riscv,iommu", "is an IOMMU"},
+    {"compatible", "riscv,pci-iommu", "is an IOMMU"},
+    {"compatible", "sifive,test0", "switches the machine off"},
+    {"compatible", "sifive,test1", "switches the machine off"},
+    {"compatible", "syscon-poweroff", "switches the machine off"},
+    {"compatible", "syscon-reboot", "switches the machine off"},
+    {"compatible", "qemu,fw-cfg-mmio", "can write all memory, by a register of its own"},
+    {"compatible", "pci-host-ecam-generic", "is a PCI host bridge, with the functions of all VMs"},
+    {"device_type", "memory", "is memory: a VM has memory by its own properties"},
+    {"device_type", "cpu", "is a hart: a VM has harts by its vcpus"},
+    {"device_type", "pci", "is a PCI host bridge, with the functions of all VMs"},
+    {"interrupt-controller", NULL, "is an interrupt controller"},
+    {"msi-controller", NULL, "is an interrupt controller"},
+    {"#iommu-cells", NULL, "is an IOMMU"},
 };
 
 /* Devices that cannot do DMA, by their bindings and hardware. */
@@ -60,8 +66,7 @@ static const struct {
 
 /* A device that is being looked up. */
 struct search {
-	const struct vm_blob *b;
-	int node; /* in the VM tree */
+	const struct vm_node *n; /* in the VM tree */
 	const void *host;
 	struct vm_device *device;
 };
@@ -75,7 +80,7 @@ static bool is(const struct search *s, const char *compatible)
 
 static bool refuse(const struct search *s, const char *reason)
 {
-	return vm_refuse(s->b, VM_REFUSED_DEVICE, s->node, "host", reason);
+	return vm_refuse(s->n, VM_REFUSED_DEVICE, "host", "%s", reason);
 }
 
 static bool find_node(struct search *s)
@@ -121,20 +126,12 @@ static bool check_kind(const struct search *s)
 	if (host_tree_is_console(s->host, node))
 		return refuse(s, "is Tally's console");
 	for (unsigned int i = 0; i < COUNT(kept); i++) {
-		if (is(s, kept[i].compatible))
+		const char *property = kept[i].property, *value = kept[i].value;
+
+		if (value ? host_tree_says(s->host, node, property, value)
+		          : fdt_getprop(s->host, node, property, NULL) != NULL)
 			return refuse(s, kept[i].reason);
 	}
-	if (host_tree_says(s->host, node, "device_type", "memory"))
-		return refuse(s, "is memory: a VM has memory by its own properties");
-	if (host_tree_says(s->host, node, "device_type", "cpu"))
-		return refuse(s, "is a hart: a VM has harts by its vcpus");
-	if (host_tree_says(s->host, node, "device_type", "pci"))
-		return refuse(s, "is a PCI host bridge, with the functions of all VMs");
-	if (fdt_getprop(s->host, node, "interrupt-controller", NULL) ||
-	    fdt_getprop(s->host, node, "msi-controller", NULL))
-		return refuse(s, "is an interrupt controller");
-	if (fdt_getprop(s->host, node, "#iommu-cells", NULL))
-		return refuse(s, "is an IOMMU");
 	if (is_power_switch(s))
 		return refuse(s, "switches the machine off");
 	if (host_tree_is_disabled(s->host, node))
@@ -149,7 +146,7 @@ static bool check_dma(const struct search *s)
 	if (s->device->dma != VM_DMA_NONE)
 		return true;
 	if (is(s, "virtio,mmio"))
-		return vm_refuse(s->b, VM_REFUSED_DMA, s->node, "dma",
+		return vm_refuse(s->n, VM_REFUSED_DMA, "dma",
 		                 "virtio,mmio has DMA: only \"trusted\" is true of it");
 	for (unsigned int i = 0; i < COUNT(without_dma); i++) {
 		if (is(s, without_dma[i]))
@@ -157,13 +154,15 @@ static bool check_dma(const struct search *s)
 	}
 	if (s->device->dma_unchecked)
 		return true;
-	return vm_refuse_text(s->b, VM_REFUSED_DMA, s->node, "dma",
-	                      "that %s has none is not known; dma-unchecked says that you know it",
-	                      name ? name : "such a device");
+	return vm_refuse(s->n, VM_REFUSED_DMA, "dma",
+	                 "that %s has none is not known; dma-unchecked says that you know it",
+	                 name ? name : "such a device");
 }
 
-static bool check_lives(const struct search *s, const struct vm_config *vm)
+static bool check_lives(const struct search *s)
 {
+	const struct vm_config *vm = s->n->vm;
+
 	if (s->device->reset != VM_RESET_UNKNOWN ||
 	    (vm->restart == VM_RESTART_NEVER && !vm->restart_limit))
 		return true;
@@ -171,15 +170,10 @@ static bool check_lives(const struct search *s, const struct vm_config *vm)
 	                 "restart = \"never\" and restart-limit = <0>");
 }
 
-static bool overlap(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
-{
-	return a < b ? b - a < a_size : a - b < b_size;
-}
-
 static bool refuse_region(const struct search *s, uint64_t base, const char *reason)
 {
-	return vm_refuse_text(s->b, VM_REFUSED_REGISTERS, s->node, "host",
-	                      "its registers at 0x%llx %s", (unsigned long long)base, reason);
+	return vm_refuse(s->n, VM_REFUSED_REGISTERS, "host", "its registers at 0x%lx %s", base,
+	                 reason);
 }
 
 /* Adds whole pages, joined with the regions that they overlap. */
@@ -190,7 +184,7 @@ static bool add_region(struct search *s, uint64_t base, uint64_t size)
 	for (uint32_t i = 0; i < d->n_regions;) {
 		uint64_t from = d->regions[i].base, to = from + d->regions[i].size;
 
-		if (!overlap(base, size, from, to - from)) {
+		if (!vm_ranges_overlap(base, size, from, to - from)) {
 			i++;
 			continue;
 		}
@@ -201,23 +195,22 @@ static bool add_region(struct search *s, uint64_t base, uint64_t size)
 		i = 0;
 	}
 	if (d->n_regions == VM_DEVICE_MAX_REGIONS)
-		return vm_refuse_numbers(s->b, VM_REFUSED_TOO_MANY, s->node, "host",
-		                         "has more than # pieces of registers",
-		                         VM_DEVICE_MAX_REGIONS, 0);
+		return vm_refuse(s->n, VM_REFUSED_TOO_MANY, "host",
+		                 "has more than %u pieces of registers", VM_DEVICE_MAX_REGIONS);
 	d->regions[d->n_regions].base = base;
 	d->regions[d->n_regions++].size = size;
 	return true;
 }
 
 /* Refuses registers at addresses where the guest has something else. */
-static bool check_guest_space(const struct search *s, const struct vm_config *vm, uint64_t base,
-                              uint64_t size)
+static bool check_guest_space(const struct search *s, uint64_t base, uint64_t size)
 {
+	const struct vm_config *vm = s->n->vm;
 	uint64_t chip;
 
 	if (vm_covers_chip(vm, base, size, &chip))
 		return refuse_region(s, base, "lie where the VM has its interrupt controller");
-	if (vm->console && overlap(base, size, GUEST_UART_BASE, PAGE))
+	if (vm->console && vm_ranges_overlap(base, size, GUEST_UART_BASE, PAGE))
 		return refuse_region(s, base, "lie where the VM has its UART");
 	if (vm_piece_at(vm, base, size).size)
 		return refuse_region(s, base, "lie where the VM has its memory");
@@ -243,30 +236,29 @@ static void find_reset(struct search *s, uint64_t base, uint64_t size)
 	}
 }
 
-static bool find_regions(struct search *s, const struct host_place *place,
-                         const struct vm_config *vm)
+static bool find_regions(struct search *s, const struct host_place *place)
 {
 	uint64_t base = 0, size = 0, pages;
 	enum host_reg found;
 
 	for (uint32_t i = 0; (found = host_tree_reg(place, i, &base, &size)) == HOST_REG_OK; i++) {
 		if (i == VM_DEVICE_MAX_REGS)
-			return vm_refuse_numbers(s->b, VM_REFUSED_TOO_MANY, s->node, "host",
-			                         "has more than # ranges of registers",
-			                         VM_DEVICE_MAX_REGS, 0);
+			return vm_refuse(s->n, VM_REFUSED_TOO_MANY, "host",
+			                 "has more than %u ranges of registers",
+			                 VM_DEVICE_MAX_REGS);
 		if (!size)
 			return refuse_region(s, base, "have no size");
-		if (size > GUEST_SPACE) /* otherwise the number of pages could wrap */
+		if (size > GUEST_ADDRESS_END) /* otherwise the number of pages could wrap */
 			return refuse_region(s, base, "are more than 1 GiB");
 		if (!i)
 			find_reset(s, base, size);
 		pages = ((base % PAGE + (size - 1) % PAGE) / PAGE + (size - 1) / PAGE + 1) * PAGE;
 		base -= base % PAGE;
-		if (base >= GUEST_SPACE || pages > GUEST_SPACE - base)
+		if (base >= GUEST_ADDRESS_END || pages > GUEST_ADDRESS_END - base)
 			return refuse_region(s, base, "lie above all that a VM can address");
 		if (pages > REGISTERS_MAX)
 			return refuse_region(s, base, "are more than 1 GiB");
-		if (!check_guest_space(s, vm, base, pages) || !add_region(s, base, pages))
+		if (!check_guest_space(s, base, pages) || !add_region(s, base, pages))
 			return false;
 	}
 	if (found == HOST_REG_BROKEN)
@@ -282,30 +274,30 @@ static bool add_irq(struct search *s, const struct host_chip *chip, const struct
 	uint32_t i = d->n_irqs;
 
 	if (i == VM_DEVICE_MAX_IRQS)
-		return vm_refuse_numbers(s->b, VM_REFUSED_TOO_MANY, s->node, "host",
-		                         "has more than # interrupts", VM_DEVICE_MAX_IRQS, 0);
+		return vm_refuse(s->n, VM_REFUSED_TOO_MANY, "host", "has more than %u interrupts",
+		                 VM_DEVICE_MAX_IRQS);
 	for (uint32_t k = 0; k < i; k++) {
 		if (d->irqs[k].source == irq->source)
-			return vm_refuse_numbers(s->b, VM_REFUSED_INTERRUPT, s->node, "host",
-			                         "has interrupt # twice", irq->source, 0);
+			return vm_refuse(s->n, VM_REFUSED_INTERRUPT, "host",
+			                 "has interrupt %u twice", irq->source);
 	}
 	d->irqs[i].source = irq->source;
 	d->irqs[i].mode = VM_IRQ_UNKNOWN;
 	if (irq->source > chip->sources)
-		return vm_refuse_numbers(s->b, VM_REFUSED_INTERRUPT, s->node, "host",
-		                         "interrupt # is none: the harts' controller has #",
-		                         irq->source, chip->sources);
+		return vm_refuse(s->n, VM_REFUSED_INTERRUPT, "host",
+		                 "interrupt %u is none: the harts' controller has %u", irq->source,
+		                 chip->sources);
 	if (!irq->source || irq->source > 1023)
-		return vm_refuse_numbers(s->b, VM_REFUSED_INTERRUPT, s->node, "host",
-		                         "interrupt # is none", irq->source, 0);
+		return vm_refuse(s->n, VM_REFUSED_INTERRUPT, "host", "interrupt %u is none",
+		                 irq->source);
 	for (uint32_t mode = VM_IRQ_RISING; chip->cells == 2 && mode <= VM_IRQ_LOW; mode++) {
 		if (device_irq_types[mode] == irq->type)
 			d->irqs[i].mode = (enum vm_irq_mode)mode;
 	}
 	if (chip->cells == 2 && d->irqs[i].mode == VM_IRQ_UNKNOWN)
-		return vm_refuse_numbers(s->b, VM_REFUSED_INTERRUPT, s->node, "host",
-		                         "interrupt # has type #, which is neither edge nor level",
-		                         irq->source, irq->type);
+		return vm_refuse(s->n, VM_REFUSED_INTERRUPT, "host",
+		                 "interrupt %u has type %u, which is neither edge nor level",
+		                 irq->source, irq->type);
 	d->irqs[i].edge = d->irqs[i].mode == VM_IRQ_RISING || d->irqs[i].mode == VM_IRQ_FALLING;
 	d->n_irqs++;
 	return true;
@@ -317,7 +309,7 @@ static bool find_irqs(struct search *s, const struct host_place *place)
 	struct host_irq irq = {0};
 	int found;
 
-	if (!host_parents_have_irqs(s->b, s->node, place))
+	if (!host_parents_have_irqs(s->n, place))
 		return false;
 	for (uint32_t i = 0; (found = host_tree_irq(place, &chip, i, &irq)) > 0; i++) {
 		if (!add_irq(s, &chip, &irq))
@@ -325,7 +317,7 @@ static bool find_irqs(struct search *s, const struct host_place *place)
 	}
 	if (!found)
 		return true;
-	return vm_refuse(s->b, VM_REFUSED_INTERRUPT, s->node, "host",
+	return vm_refuse(s->n, VM_REFUSED_INTERRUPT, "host",
 	                 "has an interrupt that does not go to the harts' PLIC or APLIC");
 }
 
@@ -334,23 +326,20 @@ static bool is_listed(const struct vm_limits *limits)
 	return limits->claims && host_claims_make(limits->host_tree, limits->claims);
 }
 
-bool host_device_find(const struct vm_blob *b, int node, const struct vm_limits *limits,
-                      const struct vm_config *vm, struct vm_device *device)
+bool host_device_find(const struct vm_node *n, struct vm_device *device)
 {
-	const void *host = limits->host_tree;
-	struct search s = {b, node, host, device};
+	const void *host = n->limits->host_tree;
+	struct search s = {n, host, device};
 	struct host_place place;
 
-	if (!is_listed(limits) && !host_tree_is_flat(host))
-		return vm_refuse_numbers(b, VM_REFUSED_DEVICE, node, "host",
-		                         "the host's tree is nested deeper than # nodes",
-		                         HOST_TREE_DEPTH, 0);
+	if (!is_listed(n->limits) && !host_tree_is_flat(host))
+		return vm_refuse(n, VM_REFUSED_DEVICE, "host",
+		                 "the host's tree is nested deeper than %d nodes", HOST_TREE_DEPTH);
 	if (!find_node(&s))
 		return false;
 	place = host_place_of(host, device->node);
-	return check_kind(&s) && host_parents_check(b, node, &place, device->host) &&
-	       check_dma(&s) && find_regions(&s, &place, vm) && check_lives(&s, vm) &&
-	       find_irqs(&s, &place);
+	return check_kind(&s) && host_parents_check(n, &place, device->host) && check_dma(&s) &&
+	       find_regions(&s, &place) && check_lives(&s) && find_irqs(&s, &place);
 }
 
 static bool is_of_vm(const struct vm_config *vm, int node)
@@ -378,8 +367,8 @@ static bool shares_page(const struct vm_device *device, const struct host_place 
 		uint64_t from = base - base % PAGE;
 
 		for (uint32_t k = 0; k < device->n_regions && size && found == HOST_REG_OK; k++) {
-			if (!overlap(from, base - from + size, device->regions[k].base,
-			             device->regions[k].size))
+			if (!vm_ranges_overlap(from, base - from + size, device->regions[k].base,
+			                       device->regions[k].size))
 				continue;
 			*page = from > device->regions[k].base ? from : device->regions[k].base;
 			return true;
@@ -387,7 +376,7 @@ static bool shares_page(const struct vm_device *device, const struct host_place 
 	}
 }
 
-static bool check_apart(const struct vm_blob *b, int node, const struct host_place *place,
+static bool check_apart(const struct vm_node *n, const struct host_place *place,
                         const struct host_chip *chip, const struct vm_device *device)
 {
 	int other = place->node[place->depth];
@@ -398,20 +387,19 @@ static bool check_apart(const struct vm_blob *b, int node, const struct host_pla
 		const char *name = device_path(place->tree, other, buffer, sizeof(buffer));
 
 		if (host_tree_says(place->tree, other, "device_type", "memory"))
-			return vm_refuse_text(b, VM_REFUSED_REGISTERS, node, "host",
-			                      "its registers at 0x%llx lie in the machine's memory",
-			                      (unsigned long long)page);
-		return vm_refuse_text(b, VM_REFUSED_REGISTERS, node, "host",
-		                      "shares the page 0x%llx with %s, which is not this VM's",
-		                      (unsigned long long)page, name);
+			return vm_refuse(n, VM_REFUSED_REGISTERS, "host",
+			                 "its registers at 0x%lx lie in the machine's memory",
+			                 page);
+		return vm_refuse(n, VM_REFUSED_REGISTERS, "host",
+		                 "shares the page 0x%lx with %s, which is not this VM's", page,
+		                 name);
 	}
 	for (uint32_t i = 0; i < device->n_irqs; i++) {
 		if (host_tree_has_source(place, chip, device->irqs[i].source))
-			return vm_refuse_text(
-			    b, VM_REFUSED_INTERRUPT, node, "host",
-			    "shares interrupt %u with %s, which is not this VM's",
-			    device->irqs[i].source,
-			    device_path(place->tree, other, buffer, sizeof(buffer)));
+			return vm_refuse(n, VM_REFUSED_INTERRUPT, "host",
+			                 "shares interrupt %u with %s, which is not this VM's",
+			                 device->irqs[i].source,
+			                 device_path(place->tree, other, buffer, sizeof(buffer)));
 	}
 	return true;
 }
@@ -419,8 +407,8 @@ static bool check_apart(const struct vm_blob *b, int node, const struct host_pla
 static bool is_claimed(const struct vm_device *device, const struct host_claim *claim)
 {
 	for (uint32_t i = 0; claim->to && i < device->n_regions; i++) {
-		if (overlap(claim->from, claim->to - claim->from, device->regions[i].base,
-		            device->regions[i].size))
+		if (vm_ranges_overlap(claim->from, claim->to - claim->from, device->regions[i].base,
+		                      device->regions[i].size))
 			return true;
 	}
 	for (uint32_t i = 0; !claim->to && i < device->n_irqs; i++) {
@@ -430,27 +418,27 @@ static bool is_claimed(const struct vm_device *device, const struct host_claim *
 	return false;
 }
 
-bool host_device_check_unshared(const struct vm_blob *b, int node, const struct vm_limits *limits,
-                                const struct vm_config *vm, const struct vm_device *device)
+bool host_device_check_unshared(const struct vm_node *n, const struct vm_device *device)
 {
-	const struct host_claims *claims = limits->claims;
-	struct host_place place = host_place_root(limits->host_tree);
-	bool listed = is_listed(limits);
+	const struct host_claims *claims = n->limits->claims;
+	const void *host = n->limits->host_tree;
+	struct host_place place = host_place_root(host);
+	bool listed = is_listed(n->limits);
 	struct host_chip chip;
 
 	if (!listed)
-		chip = host_tree_chip(limits->host_tree);
+		chip = host_tree_chip(host);
 	while (!listed && host_place_next(&place)) {
-		if (!is_of_vm(vm, place.node[place.depth]) &&
-		    !check_apart(b, node, &place, &chip, device))
+		if (!is_of_vm(n->vm, place.node[place.depth]) &&
+		    !check_apart(n, &place, &chip, device))
 			return false;
 	}
 	for (uint32_t i = 0; listed && i < claims->n; i++) {
-		if (!is_claimed(device, &claims->list[i]) || is_of_vm(vm, claims->list[i].node))
+		if (!is_claimed(device, &claims->list[i]) || is_of_vm(n->vm, claims->list[i].node))
 			continue;
-		place = host_place_of(limits->host_tree, claims->list[i].node);
-		chip = host_tree_chip(limits->host_tree);
-		if (!check_apart(b, node, &place, &chip, device))
+		place = host_place_of(host, claims->list[i].node);
+		chip = host_tree_chip(host);
+		if (!check_apart(n, &place, &chip, device))
 			return false;
 	}
 	return true;

@@ -3,6 +3,8 @@
 
 #include <libfdt.h>
 
+#include "core/tree/vm_memory.h"
+
 #define SPACE_32    0x02000000U
 #define SPACE_64    0x03000000U
 #define LEVEL_HIGH  4U
@@ -10,7 +12,7 @@
 #define RANGE_CELLS 7
 #define SLOTS       32U /* of a bus */
 
-bool pci_node_has_bells(const struct vm_config *vm)
+static bool has_bells(const struct vm_config *vm)
 {
 	for (uint32_t i = 0; i < vm->n_shared; i++) {
 		if (vm->shared[i].bell)
@@ -21,21 +23,37 @@ bool pci_node_has_bells(const struct vm_config *vm)
 
 bool pci_node_is_there(const struct vm_config *vm)
 {
-	for (uint32_t i = 0; i < vm->n_devices; i++) {
-		if (vm->devices[i].pci.given)
-			return true;
-	}
-	return pci_node_has_bells(vm);
+	return vm_guard(vm) || has_bells(vm) || vm->operator.access != VM_OPERATOR_NONE;
 }
 
-uint32_t pci_node_bell_slot(const struct vm_config *vm, uint32_t n)
+static uint32_t slots_of_functions(const struct vm_config *vm)
 {
-	uint32_t taken = 0, slot = SLOTS - 1;
+	uint32_t taken = 0;
 
 	for (uint32_t i = 0; i < vm->n_devices; i++) {
 		if (vm->devices[i].pci.given)
 			taken |= 1U << (vm->devices[i].pci.bdf >> 3 & (SLOTS - 1));
 	}
+	return taken;
+}
+
+uint32_t pci_node_operator_slot(const struct vm_config *vm)
+{
+	uint32_t taken = slots_of_functions(vm), slot = SLOTS - 1;
+
+	for (uint32_t i = 0; i < vm->n_shared; i++) {
+		if (vm->shared[i].bell)
+			taken |= 1U << pci_node_bell_slot(vm, i);
+	}
+	while (taken >> slot & 1)
+		slot--;
+	return slot;
+}
+
+uint32_t pci_node_bell_slot(const struct vm_config *vm, uint32_t n)
+{
+	uint32_t taken = slots_of_functions(vm), slot = SLOTS - 1;
+
 	/* Terminates, because a VM has fewer functions and bells than a bus has slots. */
 	for (uint32_t i = 0; i <= n; i++) {
 		if (!vm->shared[i].bell)
@@ -48,16 +66,6 @@ uint32_t pci_node_bell_slot(const struct vm_config *vm, uint32_t n)
 	return slot;
 }
 
-static int put(void *fdt, int error, const char *name, const fdt32_t *cells, int n)
-{
-	return error ? error : fdt_property(fdt, name, cells, n * (int)sizeof(*cells));
-}
-
-static int put_u32(void *fdt, int error, const char *name, uint32_t value)
-{
-	return error ? error : fdt_property_u32(fdt, name, value);
-}
-
 static fdt32_t high(uint64_t value)
 {
 	return cpu_to_fdt32((uint32_t)(value >> 32));
@@ -68,29 +76,35 @@ static fdt32_t low(uint64_t value)
 	return cpu_to_fdt32((uint32_t)value);
 }
 
-static int add_range(fdt32_t *cells, const struct vm_window *w)
+static int add_range(fdt32_t *cells, const struct vm_window *window)
 {
-	cells[0] = cpu_to_fdt32(w->wide ? SPACE_64 : SPACE_32);
-	cells[1] = high(w->bus);
-	cells[2] = low(w->bus);
-	cells[3] = high(w->base);
-	cells[4] = low(w->base);
-	cells[5] = high(w->size);
-	cells[6] = low(w->size);
+	cells[0] = cpu_to_fdt32(window->wide ? SPACE_64 : SPACE_32);
+	cells[1] = high(window->bus);
+	cells[2] = low(window->bus);
+	cells[3] = high(window->base);
+	cells[4] = low(window->base);
+	cells[5] = high(window->size);
+	cells[6] = low(window->size);
 	return RANGE_CELLS;
 }
 
 /* Writes `ranges`: the windows of the host's functions, one range for the pages of all bells, and a
- * range for each shared memory with a bell. */
-static int write_ranges(void *fdt, const struct vm_config *vm, const struct vm_shared *shared)
+ * range for each shared memory with a bell. An operator has one for its registers, and one for its
+ * rings. */
+static void write_ranges(struct dt_writer *w, const struct vm_config *vm,
+                         const struct vm_shared *shared)
 {
-	fdt32_t cells[RANGE_CELLS * (VM_MAX_WINDOWS + 1 + VM_MAX_SHARED)];
+	fdt32_t cells[RANGE_CELLS * (VM_MAX_WINDOWS + 3 + VM_MAX_SHARED)];
 	struct vm_window pages = {GUEST_BELL_BASE, GUEST_BELL_BASE, GUEST_BELL_SIZE, false};
+	struct vm_window page = {GUEST_OPERATOR_BASE, GUEST_OPERATOR_BASE, GUEST_OPERATOR_SIZE,
+	                         false};
+	struct vm_window rings = {GUEST_OPERATOR_MEMORY, GUEST_OPERATOR_MEMORY,
+	                          GUEST_OPERATOR_BYTES, false};
 	int n = 0;
 
 	for (uint32_t i = 0; i < vm->n_windows; i++)
 		n += add_range(&cells[n], &vm->windows[i]);
-	if (pci_node_has_bells(vm))
+	if (has_bells(vm))
 		n += add_range(&cells[n], &pages);
 	for (uint32_t i = 0; i < vm->n_shared; i++) {
 		uint64_t at = vm->shared[i].at, size = shared[vm->shared[i].number].size;
@@ -99,7 +113,11 @@ static int write_ranges(void *fdt, const struct vm_config *vm, const struct vm_s
 		if (vm->shared[i].bell)
 			n += add_range(&cells[n], &memory);
 	}
-	return put(fdt, 0, "ranges", cells, n);
+	if (vm->operator.access != VM_OPERATOR_NONE) {
+		n += add_range(&cells[n], &page);
+		n += add_range(&cells[n], &rings);
+	}
+	dt_put(w, "ranges", cells, (size_t)n * sizeof(cells[0]));
 }
 
 static int add_row(fdt32_t *map, uint32_t devfn, uint32_t pin, uint32_t source,
@@ -115,11 +133,12 @@ static int add_row(fdt32_t *map, uint32_t devfn, uint32_t pin, uint32_t source,
 	return chip->typed ? 7 : 6;
 }
 
-/* Writes `interrupt-map`: a row for each function with an INTx line, and for each bell. */
-static int write_interrupts(void *fdt, const struct vm_config *vm, const struct pci_node_chip *chip)
+/* Writes `interrupt-map`: a row for each INTx line, bell and operator. */
+static void write_interrupts(struct dt_writer *w, const struct vm_config *vm,
+                             const struct pci_node_chip *chip)
 {
 	static const uint32_t mask[] = {0xff00, 0, 0, 7};
-	fdt32_t map[MAP_CELLS * (VM_MAX_DEVICES + VM_MAX_SHARED)], cells[4];
+	fdt32_t map[MAP_CELLS * (VM_MAX_DEVICES + VM_MAX_SHARED + 1)], cells[4];
 	int n = 0;
 
 	for (uint32_t i = 0; i < vm->n_devices; i++) {
@@ -134,38 +153,38 @@ static int write_interrupts(void *fdt, const struct vm_config *vm, const struct 
 			n += add_row(&map[n], pci_node_bell_slot(vm, i) << 3, 1, vm->shared[i].bell,
 			             chip);
 	}
+	if (vm->operator.access != VM_OPERATOR_NONE)
+		n +=
+		    add_row(&map[n], pci_node_operator_slot(vm) << 3, 1, vm->operator.source, chip);
 	for (int i = 0; i < 4; i++)
 		cells[i] = cpu_to_fdt32(mask[i]);
 	if (!n)
-		return 0;
-	return put(fdt, put(fdt, 0, "interrupt-map-mask", cells, 4), "interrupt-map", map, n);
+		return;
+	dt_put(w, "interrupt-map-mask", cells, sizeof(cells));
+	dt_put(w, "interrupt-map", map, (size_t)n * sizeof(map[0]));
 }
 
-int pci_node_write(void *fdt, const struct vm_config *vm, const struct vm_shared *shared,
-                   const struct pci_node_chip *chip)
+void pci_node_write(struct dt_writer *w, const struct vm_config *vm, const struct vm_shared *shared,
+                    const struct pci_node_chip *chip)
 {
 	const fdt32_t reg[] = {high(GUEST_ECAM_BASE), low(GUEST_ECAM_BASE), high(GUEST_ECAM_SIZE),
 	                       low(GUEST_ECAM_SIZE)};
 	const fdt32_t buses[] = {0, 0};
-	int error = fdt_begin_node(fdt, "pci@30000000");
 
 	_Static_assert(GUEST_ECAM_BASE == 0x30000000, "the node's name");
-	if (!error)
-		error = fdt_property_string(fdt, "compatible", "pci-host-ecam-generic");
-	if (!error)
-		error = fdt_property_string(fdt, "device_type", "pci");
-	error = put_u32(fdt, error, "#address-cells", 3);
-	error = put_u32(fdt, error, "#size-cells", 2);
-	error = put_u32(fdt, error, "#interrupt-cells", 1);
-	error = put_u32(fdt, error, "linux,pci-domain", 0);
-	error = put(fdt, error, "reg", reg, 4);
-	error = put(fdt, error, "bus-range", buses, 2);
-	error = put(fdt, error, "dma-coherent", NULL, 0);
-	if (!error)
-		error = write_ranges(fdt, vm, shared);
-	if (!error)
-		error = write_interrupts(fdt, vm, chip);
+	dt_begin(w, "pci@30000000");
+	dt_put_string(w, "compatible", "pci-host-ecam-generic");
+	dt_put_string(w, "device_type", "pci");
+	dt_put_u32(w, "#address-cells", 3);
+	dt_put_u32(w, "#size-cells", 2);
+	dt_put_u32(w, "#interrupt-cells", 1);
+	dt_put_u32(w, "linux,pci-domain", 0);
+	dt_put(w, "reg", reg, sizeof(reg));
+	dt_put(w, "bus-range", buses, sizeof(buses));
+	dt_put_flag(w, "dma-coherent");
+	write_ranges(w, vm, shared);
+	write_interrupts(w, vm, chip);
 	if (chip->msi)
-		error = put_u32(fdt, error, "msi-parent", chip->msi);
-	return error ? error : fdt_end_node(fdt);
+		dt_put_u32(w, "msi-parent", chip->msi);
+	dt_end(w);
 }

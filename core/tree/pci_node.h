@@ -5,6 +5,7 @@
 #define CORE_TREE_PCI_NODE_H
 
 #include "core/host/vm_config.h"
+#include "core/tree/dt_writer.h"
 
 /* Properties of the VM's interrupt controller to which the bus refers. */
 struct pci_node_chip {
@@ -16,17 +17,18 @@ struct pci_node_chip {
 /* Whether the VM has a PCI bus. */
 bool pci_node_is_there(const struct vm_config *vm);
 
-/* Whether the VM has a bell. */
-bool pci_node_has_bells(const struct vm_config *vm);
-
 /* Returns the device number of the bell of the VM's n-th shared memory, which must have a bell.
  * Bells get the highest device numbers that no function of the VM has, in descending order. */
 uint32_t pci_node_bell_slot(const struct vm_config *vm, uint32_t n);
 
+/* Returns the device number of an operator's function: the highest one that neither a function nor
+ * a bell of the VM has. */
+uint32_t pci_node_operator_slot(const struct vm_config *vm);
+
 /* Writes the node into a tree that is being written, below a node with two address cells and two
  * size cells. `shared` is the list of shared memories of the VM tree; NULL if the VM has no bells.
- * Returns 0 or an error of libfdt. */
-int pci_node_write(void *fdt, const struct vm_config *vm, const struct vm_shared *shared,
-                   const struct pci_node_chip *chip);
+ */
+void pci_node_write(struct dt_writer *w, const struct vm_config *vm, const struct vm_shared *shared,
+                    const struct pci_node_chip *chip);
 
 #endif

@@ -10,10 +10,9 @@
 #include "vpmu/selector.h"
 
 /* Fills a zeroed *s. If it returns true, the promises of vpmu/selector.h hold. */
-bool pmu_node_parse(const struct vm_blob *b, int node, struct selectors *s);
+bool pmu_node_parse(const struct vm_node *n, struct selectors *s);
 
-/* Parses a VM's pmu-raw-events. s: NULL if the tree has no node /pmu. */
-bool pmu_node_parse_allowed(const struct vm_blob *b, int node, const struct vm_prop *prop,
-                            const struct selectors *s, struct vm_config *vm);
+/* Parses a VM's pmu-raw-events. The tree's node /pmu is parsed already. */
+bool pmu_node_parse_allowed(const struct vm_node *n, const struct vm_prop *prop);
 
 #endif

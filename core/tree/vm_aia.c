@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/tree/vm_aia.h"
 
-#include <libfdt.h>
-
 /* Returns how many vcpus of earlier VMs have a guest interrupt file on this hart. */
 static uint32_t taken(const struct vm_tree *tree, uint32_t hart)
 {
@@ -17,41 +15,40 @@ static uint32_t taken(const struct vm_tree *tree, uint32_t hart)
 	return n;
 }
 
-static bool check_files(const struct vm_blob *b, int node, const struct vm_limits *limits,
-                        const struct vm_tree *tree, const struct vm_config *vm, uint32_t index)
+static bool check_files(const struct vm_node *n, uint32_t index)
 {
-	uint32_t hart = vm->vcpus[index].first_hart, id = limits->harts.ids[hart];
-	uint32_t files, n = taken(tree, hart) + 1;
+	uint32_t hart = n->vm->vcpus[index].first_hart, id = n->limits->harts.ids[hart];
+	uint32_t files, number = taken(n->tree, hart) + 1;
 
-	if (!limits->guest_files)
+	if (!n->limits->guest_files)
 		return true;
 	for (uint32_t k = 0; k < index; k++)
-		n += vm->vcpus[k].first_hart == hart;
-	files = limits->guest_files(hart);
-	if (n <= files)
+		number += n->vm->vcpus[k].first_hart == hart;
+	files = n->limits->guest_files(hart);
+	if (number <= files)
 		return true;
 	if (!files)
-		return vm_refuse_numbers(b, VM_REFUSED_GUEST_FILES, node, "interrupts",
-		                         "\"aia\": hart # has no guest interrupt files", id, 0);
-	return vm_refuse_text(b, VM_REFUSED_GUEST_FILES, node, "interrupts",
-	                      "\"aia\": hart %u has %u guest interrupt file%s, and vcpu%u would be "
-	                      "number %u there",
-	                      id, files, files == 1 ? "" : "s", index, n);
+		return vm_refuse(n, VM_REFUSED_GUEST_FILES, "interrupts",
+		                 "\"aia\": hart %u has no guest interrupt files", id);
+	return vm_refuse(n, VM_REFUSED_GUEST_FILES, "interrupts",
+	                 "\"aia\": hart %u has %u guest interrupt file%s, and vcpu%u would be "
+	                 "number %u there",
+	                 id, files, files == 1 ? "" : "s", index, number);
 }
 
-bool vm_parse_interrupts(const struct vm_blob *b, int node, const struct vm_prop *prop,
-                         const struct vm_limits *limits, const struct vm_tree *tree,
-                         struct vm_config *vm)
+bool vm_parse_interrupts(const struct vm_node *n, const struct vm_prop *prop)
 {
-	if (!vm_read_choice(b, node, prop, "plic", "aia", &vm->aia))
+	struct vm_config *vm = n->vm;
+
+	if (!vm_read_choice(n, prop, "plic", "aia", &vm->aia))
 		return false;
 	for (uint32_t i = 0; i < vm->n_vcpus && vm->aia; i++) {
 		if (vm->vcpus[i].harts & (vm->vcpus[i].harts - 1))
-			return vm_refuse_numbers(b, VM_REFUSED_GUEST_FILES, node, "interrupts",
-			                         "\"aia\" keeps each vcpu on one hart, and vcpu# "
-			                         "may be on several",
-			                         i, 0);
-		if (!check_files(b, node, limits, tree, vm, i))
+			return vm_refuse(n, VM_REFUSED_GUEST_FILES, "interrupts",
+			                 "\"aia\" keeps each vcpu on one hart, and vcpu%u may be "
+			                 "on several",
+			                 i);
+		if (!check_files(n, i))
 			return false;
 	}
 	return true;

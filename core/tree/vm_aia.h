@@ -5,11 +5,9 @@
 
 #include "core/host/vm_props.h"
 
-/* Sets aia of *vm, whose vcpus are known, and checks that there are guest interrupt files for its
- * vcpus and those of earlier VMs. */
-bool vm_parse_interrupts(const struct vm_blob *b, int node, const struct vm_prop *prop,
-                         const struct vm_limits *limits, const struct vm_tree *tree,
-                         struct vm_config *vm);
+/* Sets aia of the VM, whose vcpus are known, and checks that there are guest interrupt files for
+ * its vcpus and those of earlier VMs. */
+bool vm_parse_interrupts(const struct vm_node *n, const struct vm_prop *prop);
 
 /* Whether a range of guest physical addresses covers one of the VM's interrupt controllers; *chip
  * is the address of the first of them. */

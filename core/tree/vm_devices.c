@@ -24,9 +24,9 @@ enum {
 static const char *const device_props[DEVICE_PROPS] = {
     "host", "pci", "dma", "dma-unchecked", "force", "interrupt-numbers"};
 
-bool vm_is_devices(const struct vm_blob *b, int child)
+bool vm_is_devices(const struct vm_node *child)
 {
-	return strcmp(fdt_get_name(b->blob, child, NULL), "devices") == 0;
+	return strcmp(fdt_get_name(child->blob, child->at, NULL), "devices") == 0;
 }
 
 const struct vm_device *vm_device_without_reset(const struct vm_config *vm)
@@ -88,8 +88,8 @@ bool vm_has_trusted_dma(const struct vm_config *vm)
 	return false;
 }
 
-static bool parse_dma(const struct vm_blob *b, int node, const struct vm_prop *props,
-                      const struct vm_config *vm, struct vm_device *device)
+static bool parse_dma(const struct vm_node *n, const struct vm_prop *props,
+                      struct vm_device *device)
 {
 	static const char *const words[] = {
 	    [VM_DMA_NONE] = "none",
@@ -99,26 +99,25 @@ static bool parse_dma(const struct vm_blob *b, int node, const struct vm_prop *p
 	const struct vm_prop *unchecked = &props[DEVICE_UNCHECKED];
 	uint32_t dma = VM_DMA_NONE;
 
-	if (!vm_require(b, node, &props[DEVICE_DMA]) ||
-	    !vm_read_word(b, node, &props[DEVICE_DMA], words, 3,
-	                  "is not \"none\", \"isolated\" or \"trusted\"", &dma))
+	if (!vm_require(n, &props[DEVICE_DMA]) ||
+	    !vm_read_word(n, &props[DEVICE_DMA], words, 3, &dma))
 		return false;
 	device->dma = (enum vm_dma)dma;
 	device->dma_unchecked = unchecked->data != NULL;
 	if (unchecked->data && unchecked->size)
-		return vm_refuse(b, VM_REFUSED_VALUE, node, unchecked->name,
+		return vm_refuse(n, VM_REFUSED_VALUE, unchecked->name,
 		                 "is a flag, without a value");
 	if (unchecked->data && dma != VM_DMA_NONE)
-		return vm_refuse(b, VM_REFUSED_DMA, node, unchecked->name,
+		return vm_refuse(n, VM_REFUSED_DMA, unchecked->name,
 		                 "has no meaning but with dma = \"none\"");
 	if (props[DEVICE_PCI].data)
 		return true; /* see vm_function_parse() */
 	if (dma == VM_DMA_ISOLATED)
-		return vm_refuse(b, VM_REFUSED_DMA, node, "dma",
+		return vm_refuse(n, VM_REFUSED_DMA, "dma",
 		                 "nothing translates this device's DMA: only PCI functions behind "
 		                 "an IOMMU can be isolated");
-	if (dma == VM_DMA_TRUSTED && !vm->n_pieces)
-		return vm_refuse(b, VM_REFUSED_DMA, node, "dma",
+	if (dma == VM_DMA_TRUSTED && !n->vm->n_pieces)
+		return vm_refuse(n, VM_REFUSED_DMA, "dma",
 		                 "\"trusted\" needs memory-at: the device takes the VM's addresses "
 		                 "for the machine's");
 	return true;
@@ -132,68 +131,62 @@ static bool is_same(const struct vm_device *a, const struct vm_device *b, bool r
 }
 
 /* No node of the host is given twice. */
-static bool check_doubles(const struct vm_blob *b, int node, const struct vm_tree *tree,
-                          const struct vm_device *device, bool resolved)
+static bool check_doubles(const struct vm_node *n, const struct vm_device *device)
 {
-	for (uint32_t i = 0; i <= tree->n_vms; i++) {
-		const struct vm_config *vm = &tree->vms[i];
-
+	for (const struct vm_config *vm = n->tree->vms; vm <= n->vm; vm++) {
 		for (uint32_t k = 0; k < vm->n_devices; k++) {
-			if (!is_same(&vm->devices[k], device, resolved))
-				continue;
-			return vm_refuse_text(
-			    b, VM_REFUSED_DUPLICATE, node, device->pci.given ? "pci" : "host",
-			    "VM %s has it already, as %s", vm->name, vm->devices[k].name);
+			if (is_same(&vm->devices[k], device, n->limits->host_tree))
+				return vm_refuse(
+				    n, VM_REFUSED_DUPLICATE, device->pci.given ? "pci" : "host",
+				    "VM %s has it already, as %s", vm->name, vm->devices[k].name);
 		}
 	}
 	return true;
 }
 
 /* Reads the device's identity: a node of the host's tree, or a PCI function. */
-static bool parse_which(const struct vm_blob *b, int node, const struct vm_prop *props,
-                        struct vm_tree *tree, struct vm_device *device)
+static bool parse_which(const struct vm_node *n, const struct vm_prop *props,
+                        struct vm_device *device)
 {
 	const struct vm_prop *host = &props[DEVICE_HOST], *pci = &props[DEVICE_PCI];
 
 	if (!pci->data && props[DEVICE_FORCE].data)
-		return vm_refuse(b, VM_REFUSED_VALUE, node, "force",
+		return vm_refuse(n, VM_REFUSED_VALUE, "force",
 		                 "has no meaning but for a PCI function, by pci");
 	if (pci->data && props[DEVICE_NUMBERS].data)
-		return vm_refuse(b, VM_REFUSED_VALUE, node, "interrupt-numbers",
+		return vm_refuse(n, VM_REFUSED_VALUE, "interrupt-numbers",
 		                 "has no meaning but for a node, by host");
-	if (!vm_read_choice(b, node, &props[DEVICE_NUMBERS], "own", "host", &device->host_numbers))
+	if (!vm_read_choice(n, &props[DEVICE_NUMBERS], "own", "host", &device->host_numbers))
 		return false;
 	if (!pci->data)
-		return vm_require(b, node, host) &&
-		       vm_read_string(b, node, host, PATH_MAX_BYTES, &device->host);
+		return vm_require(n, host) &&
+		       vm_read_string(n, host, PATH_MAX_BYTES, &device->host);
 	if (host->data)
-		return vm_refuse(b, VM_REFUSED_VALUE, node, "pci",
+		return vm_refuse(n, VM_REFUSED_VALUE, "pci",
 		                 "a device is a node, by host, or a PCI function, not both");
-	return vm_function_parse(b, node, pci, &props[DEVICE_FORCE], tree, device);
+	return vm_function_parse(n, pci, &props[DEVICE_FORCE], device);
 }
 
-static bool parse_device(const struct vm_blob *b, int node, const struct vm_limits *limits,
-                         struct vm_tree *tree, struct vm_device *device)
+static bool parse_device(const struct vm_node *n)
 {
-	const struct vm_config *vm = &tree->vms[tree->n_vms];
+	struct vm_device *device = &n->vm->devices[n->vm->n_devices];
 	struct vm_prop props[DEVICE_PROPS];
 
-	device->name = fdt_get_name(b->blob, node, NULL);
+	if (!vm_has_room(n, "device", n->vm->n_devices, VM_MAX_DEVICES))
+		return false;
+	device->name = fdt_get_name(n->blob, n->at, NULL);
 	device->node = -1;
-	if (!vm_check_name(b, node, "a device", NAME_MAX_BYTES) ||
-	    !vm_read_props(b, node, device_props, DEVICE_PROPS, props) ||
-	    !vm_refuse_children(b, node) || !parse_dma(b, node, props, vm, device) ||
-	    !parse_which(b, node, props, tree, device))
+	if (!vm_check_name(n, "a device", NAME_MAX_BYTES) ||
+	    !vm_read_props(n, device_props, DEVICE_PROPS, props) || !vm_refuse_children(n) ||
+	    !parse_dma(n, props, device) || !parse_which(n, props, device) ||
+	    (n->limits->host_tree && !device->pci.given && !host_device_find(n, device)) ||
+	    !check_doubles(n, device))
 		return false;
-	if (limits->host_tree && !device->pci.given &&
-	    !host_device_find(b, node, limits, vm, device))
-		return false;
-	return check_doubles(b, node, tree, device, limits->host_tree != NULL);
+	n->vm->n_devices++;
+	return true;
 }
 
-/* Returns the VM's own source for a source of the host that one of its devices has already, or
- * 0. */
-static uint32_t known_irq(const struct vm_config *vm, uint32_t source)
+uint32_t vm_known_irq(const struct vm_config *vm, uint32_t source)
 {
 	for (const struct vm_device *d = vm->devices; d < vm->devices + vm->n_devices; d++) {
 		for (uint32_t i = 0; i < d->n_irqs; i++) {
@@ -217,138 +210,115 @@ const struct vm_device *vm_device_of_irq(const struct vm_config *vm, uint32_t nu
 
 bool vm_has_irq(const struct vm_config *vm, uint32_t number)
 {
-	return number == GUEST_UART_IRQ || vm_device_of_irq(vm, number);
+	for (uint32_t i = 0; i < vm->n_shared; i++) {
+		if (vm->shared[i].bell == number)
+			return true;
+	}
+	return number == GUEST_UART_IRQ || number == vm->operator.source ||
+	                                             vm_device_of_irq(vm, number);
 }
 
 /* Uses the host's number, if the tree asks for it. */
-static bool keep_number(const struct vm_blob *b, int node, uint32_t source)
+static bool keep_number(const struct vm_node *n, uint32_t source)
 {
 	if (source > GUEST_PLIC_SOURCES)
-		return vm_refuse_numbers(b, VM_REFUSED_INTERRUPT, node, "interrupt-numbers",
-		                         "interrupt # of the host is above #, the last of a VM",
-		                         source, GUEST_PLIC_SOURCES);
+		return vm_refuse(n, VM_REFUSED_INTERRUPT, "interrupt-numbers",
+		                 "interrupt %u of the host is above %u, the last of a VM", source,
+		                 GUEST_PLIC_SOURCES);
 	return source != GUEST_UART_IRQ ||
-	       vm_refuse_numbers(b, VM_REFUSED_INTERRUPT, node, "interrupt-numbers",
-	                         "interrupt # of the host has the number of the VM's UART", source,
-	                         0);
+	       vm_refuse(n, VM_REFUSED_INTERRUPT, "interrupt-numbers",
+	                 "interrupt %u of the host has the number of the VM's UART", source);
 }
 
 /* Chooses sources of the VM's PLIC: the host's numbers, or free ones from 1 upwards. */
-static bool number_irqs(const struct vm_blob *b, int node, struct vm_tree *tree,
-                        struct vm_device *device)
+static bool number_irqs(const struct vm_node *n, struct vm_device *device)
 {
-	const struct vm_config *vm = &tree->vms[tree->n_vms];
 	uint32_t next = 1;
 
 	for (uint32_t i = 0; i < device->n_irqs; i++) {
-		device->irqs[i].guest = known_irq(vm, device->irqs[i].source);
+		device->irqs[i].guest = vm_known_irq(n->vm, device->irqs[i].source);
 		if (device->irqs[i].guest)
 			continue;
 		if (device->host_numbers) {
 			next = device->irqs[i].source;
-			if (!keep_number(b, node, next))
+			if (!keep_number(n, next))
 				return false;
 		}
-		while (!device->host_numbers && vm_has_irq(vm, next))
+		while (!device->host_numbers && vm_has_irq(n->vm, next))
 			next++;
 		if (next > GUEST_PLIC_SOURCES)
-			return vm_refuse_numbers(
-			    b, VM_REFUSED_TOO_MANY, node, "host",
-			    "the VM's devices have more than # interrupts together",
-			    GUEST_PLIC_SOURCES - 1, 0);
-		if (tree->n_irqs == VM_MAX_ALL_IRQS)
-			return vm_refuse_numbers(b, VM_REFUSED_TOO_MANY, node, "host",
-			                         "the devices of all VMs have more than # "
-			                         "interrupts together",
-			                         VM_MAX_ALL_IRQS, 0);
-		tree->n_irqs++;
+			return vm_refuse(n, VM_REFUSED_TOO_MANY, "host",
+			                 "the VM's devices have more than %u interrupts together",
+			                 GUEST_PLIC_SOURCES - 1);
+		if (n->tree->n_irqs == VM_MAX_ALL_IRQS)
+			return vm_refuse(
+			    n, VM_REFUSED_TOO_MANY, "host",
+			    "the devices of all VMs have more than %u interrupts together",
+			    VM_MAX_ALL_IRQS);
+		n->tree->n_irqs++;
 		device->irqs[i].guest = next;
 	}
 	return true;
 }
 
 /* Devices that keep the host's numbers get them first, whatever their order. */
-static bool number_kept(const struct vm_blob *b, int devices, struct vm_tree *tree)
+static bool number_kept(const struct vm_node *devices)
 {
-	struct vm_device *device = tree->vms[tree->n_vms].devices;
-	int node;
+	struct vm_device *device = devices->vm->devices;
+	struct vm_node n = vm_node_at(devices, -1);
 
-	fdt_for_each_subnode(node, b->blob, devices)
+	fdt_for_each_subnode(n.at, n.blob, devices->at)
 	{
-		if (device->host_numbers && !number_irqs(b, node, tree, device))
+		if (device->host_numbers && !number_irqs(&n, device))
 			return false;
 		device++;
 	}
 	return true;
 }
 
-/* Checks that need all devices of the VM. */
-static bool check_devices(const struct vm_blob *b, int devices, const struct vm_limits *limits,
-                          struct vm_tree *tree)
+static bool check_device(const struct vm_node *n, struct vm_device *device, uint32_t *bytes)
 {
-	struct vm_config *vm = &tree->vms[tree->n_vms];
-	uint32_t i = 0, bytes = 0;
-	int node;
-
-	if (!number_kept(b, devices, tree))
+	if (device->pci.given)
+		return vm_function_check(n, device);
+	if (!n->limits->host_tree)
+		return true;
+	if (!host_device_check_unshared(n, device) || !number_irqs(n, device) ||
+	    !device_node_check(n, device, bytes))
 		return false;
-	fdt_for_each_subnode(node, b->blob, devices)
-	{
-		struct vm_device *device = &vm->devices[i++];
+	return *bytes <= DEVICE_NODES_BYTES ||
+	       vm_refuse(n, VM_REFUSED_TOO_MANY, "host",
+	                 "the nodes of the devices up to this one take more than %u bytes of the "
+	                 "VM's device tree",
+	                 DEVICE_NODES_BYTES);
+}
 
-		if (device->pci.given) {
-			if (!vm_function_check(b, node, limits->host_tree, vm, device))
-				return false;
-			continue;
-		}
-		if (!limits->host_tree)
-			continue;
-		if (!host_device_check_unshared(b, node, limits, vm, device) ||
-		    !number_irqs(b, node, tree, device) ||
-		    !device_node_check(b, node, limits->host_tree, device, &bytes))
+/* Reads all devices, and then checks what needs all of them. */
+static bool parse_all(const struct vm_node *devices)
+{
+	struct vm_node n = vm_node_at(devices, -1);
+	uint32_t i = 0, bytes = 0;
+
+	if (!vm_parse_children(devices, parse_device) || !number_kept(devices))
+		return false;
+	fdt_for_each_subnode(n.at, n.blob, devices->at)
+	{
+		if (!check_device(&n, &n.vm->devices[i++], &bytes))
 			return false;
-		if (bytes > DEVICE_NODES_BYTES)
-			return vm_refuse_numbers(
-			    b, VM_REFUSED_TOO_MANY, node, "host",
-			    "the nodes of the devices up to this one take more than # bytes of the "
-			    "VM's device tree",
-			    DEVICE_NODES_BYTES, 0);
 	}
 	return true;
 }
 
-static bool parse_all(const struct vm_blob *b, int devices, const struct vm_limits *limits,
-                      struct vm_tree *tree)
+bool vm_parse_devices(const struct vm_node *n)
 {
-	struct vm_config *vm = &tree->vms[tree->n_vms];
-	int node;
+	struct vm_node child = vm_node_at(n, -1), devices = vm_node_at(n, -1);
 
-	if (!vm_read_props(b, devices, NULL, 0, NULL))
-		return false;
-	fdt_for_each_subnode(node, b->blob, devices)
+	fdt_for_each_subnode(child.at, n->blob, n->at)
 	{
-		if (vm->n_devices == VM_MAX_DEVICES)
-			return vm_refuse_numbers(b, VM_REFUSED_TOO_MANY, node, "",
-			                         "is one device more than #", VM_MAX_DEVICES, 0);
-		if (!parse_device(b, node, limits, tree, &vm->devices[vm->n_devices]))
-			return false;
-		vm->n_devices++;
-	}
-	return check_devices(b, devices, limits, tree);
-}
-
-bool vm_parse_devices(const struct vm_blob *b, int vm_node, const struct vm_limits *limits,
-                      struct vm_tree *tree)
-{
-	int child, devices = -1;
-
-	fdt_for_each_subnode(child, b->blob, vm_node)
-	{
-		if (!vm_is_devices(b, child))
+		if (!vm_is_devices(&child))
 			continue;
-		if (devices >= 0)
-			return vm_refuse(b, VM_REFUSED_DUPLICATE, child, "", "is there twice");
-		devices = child;
+		if (devices.at >= 0)
+			return vm_refuse(&child, VM_REFUSED_DUPLICATE, "", "is there twice");
+		devices.at = child.at;
 	}
-	return devices < 0 || parse_all(b, devices, limits, tree);
+	return devices.at < 0 || parse_all(&devices);
 }

@@ -8,15 +8,14 @@
 
 /* Reads the name of a function, "BB:DD.F" or "VVVV:DDDD", and `force`. Refuses values of `dma` that
  * no function can have, and a function that acts on the machine (pci_acts.h). */
-bool vm_function_parse(const struct vm_blob *b, int node, const struct vm_prop *pci,
-                       const struct vm_prop *force, struct vm_tree *tree, struct vm_device *device);
+bool vm_function_parse(const struct vm_node *n, const struct vm_prop *pci,
+                       const struct vm_prop *force, struct vm_device *device);
 
 /* Whether two devices name the same function in the same words. */
 bool vm_function_is_same(const struct vm_device *a, const struct vm_device *b);
 
 /* Refuses a function that this host cannot isolate, and a function of a VM that has something else
- * at the addresses of its PCI bus. All devices of the VM are known. `host` may be NULL. */
-bool vm_function_check(const struct vm_blob *b, int node, const void *host,
-                       const struct vm_config *vm, const struct vm_device *device);
+ * at the addresses of its PCI bus. All devices of the VM are known. The host's tree may be NULL. */
+bool vm_function_check(const struct vm_node *n, const struct vm_device *device);
 
 #endif

@@ -11,11 +11,7 @@
  */
 #include "core/tree/vm_layout.h"
 
-#include <libfdt.h>
 #include <string.h>
-
-#include "core/host/vm_refusal.h"
-#include "core/lib/text.h"
 
 #define PAGE UINT64_C(4096)
 
@@ -85,13 +81,12 @@ static bool is_pe(const struct vm_image *kernel)
 }
 
 /*
- * Looks at a kernel without a RISC-V Image header, which runs from its first byte. Returns true if
- * it may be code. Returns false if it is a packed file, an ELF file or another known kind of file;
- * `reason` then says which, and how to convert it.
+ * Looks at a kernel without a RISC-V Image header, which runs from its first byte. It may be code.
+ * Refuses a packed file, an ELF file or another known kind of file, and says how to convert it.
  */
-static bool is_raw(const struct vm_image *kernel, char *reason, size_t size)
+static bool check_raw(const struct vm_node *n)
 {
-	struct text text = text_begin(reason, size);
+	const struct vm_image *kernel = &n->vm->kernel;
 	const char *is;
 	uint32_t i = 0;
 
@@ -101,17 +96,10 @@ static bool is_raw(const struct vm_image *kernel, char *reason, size_t size)
 		return true;
 	is = known[i].is;
 	if (known[i].packed)
-		text_add(&text, "is packed by %s: unpack it first, with %s -d", is, is);
-	else
-		text_add(&text, "is %s: a VM runs an Image, or raw code (objcopy -O binary)", is);
-	return false;
-}
-
-static bool refuse(struct vm_refusal *why, enum vm_refusal_code code, const char *property,
-                   const char *reason, uint64_t a, uint64_t b)
-{
-	vm_refusal_set(why, code, property, reason, a, b);
-	return false;
+		return vm_refuse(n, VM_REFUSED_KERNEL_FILE, "kernel",
+		                 "is packed by %s: unpack it first, with %s -d", is, is);
+	return vm_refuse(n, VM_REFUSED_KERNEL_FILE, "kernel",
+	                 "is %s: a VM runs an Image, or raw code (objcopy -O binary)", is);
 }
 
 static bool is_image(const struct vm_image *kernel)
@@ -120,58 +108,55 @@ static bool is_image(const struct vm_image *kernel)
 	       le((const uint8_t *)kernel->data + IMAGE_MAGIC2, 4) == IMAGE_MAGIC2_RSC;
 }
 
-static bool read_image_header(struct vm_config *vm, struct vm_refusal *why)
+static bool read_image_header(const struct vm_node *n)
 {
+	struct vm_config *vm = n->vm;
 	const uint8_t *header = vm->kernel.data;
 	uint64_t span = le(header + IMAGE_SIZE, 8);
 
 	vm->kernel_offset = le(header + IMAGE_TEXT_OFFSET, 8);
 	if (le(header + IMAGE_FLAGS, 8) & IMAGE_FLAG_BE)
-		return refuse(why, VM_REFUSED_IMAGE_HEADER, "kernel",
-		              "Image header: a big-endian kernel", 0, 0);
+		return vm_refuse(n, VM_REFUSED_IMAGE_HEADER, "kernel",
+		                 "Image header: a big-endian kernel");
 	if (vm->kernel_offset % IMAGE_TEXT_STEP)
-		return refuse(why, VM_REFUSED_IMAGE_HEADER, "kernel",
-		              "Image header: text_offset # is not a multiple of 2 MiB",
-		              vm->kernel_offset, 0);
+		return vm_refuse(n, VM_REFUSED_IMAGE_HEADER, "kernel",
+		                 "Image header: text_offset %lu is not a multiple of 2 MiB",
+		                 vm->kernel_offset);
 	if (!span)
-		return refuse(why, VM_REFUSED_IMAGE_HEADER, "kernel",
-		              "Image header: image_size is 0", 0, 0);
+		return vm_refuse(n, VM_REFUSED_IMAGE_HEADER, "kernel",
+		                 "Image header: image_size is 0");
 	/* A file may have more after the kernel than the header says, for instance a signature. */
 	if (span > vm->kernel_span)
 		vm->kernel_span = span;
 	return true;
 }
 
-bool vm_layout(struct vm_config *vm, bool load_offset_given, struct vm_refusal *why)
+bool vm_layout(const struct vm_node *n, bool load_offset_given)
 {
-	char reason[sizeof(why->reason)];
+	struct vm_config *vm = n->vm;
 	uint64_t kernel_end;
 
 	vm->kernel_is_image = is_image(&vm->kernel);
 	vm->kernel_span = vm->kernel.size;
-	if (!vm->kernel_is_image && !is_raw(&vm->kernel, reason, sizeof(reason))) {
-		vm_refusal_set_text(why, VM_REFUSED_KERNEL_FILE, "kernel", reason);
+	if (!vm->kernel_is_image && !check_raw(n))
 		return false;
-	}
 	if (vm->kernel_is_image && load_offset_given)
-		return refuse(why, VM_REFUSED_LOAD_OFFSET, "load-offset",
-		              "the kernel is an Image, which says itself where it goes", 0, 0);
+		return vm_refuse(n, VM_REFUSED_LOAD_OFFSET, "load-offset",
+		                 "the kernel is an Image, which says itself where it goes");
 	if (vm->kernel_offset % PAGE)
-		return refuse(why, VM_REFUSED_LOAD_OFFSET, "load-offset",
-		              "# is not a multiple of 4096", vm->kernel_offset, 0);
-	if (vm->kernel_is_image && !read_image_header(vm, why))
+		return vm_refuse(n, VM_REFUSED_LOAD_OFFSET, "load-offset",
+		                 "%lu is not a multiple of 4096", vm->kernel_offset);
+	if (vm->kernel_is_image && !read_image_header(n))
 		return false;
 
 	vm->dtb_offset = vm->first_size - VM_DTB_SIZE;
 	/* Both numbers come from the tree. Compare them without a sum that may wrap. */
 	if (vm->kernel_offset > vm->dtb_offset ||
 	    vm->kernel_span > vm->dtb_offset - vm->kernel_offset)
-		return refuse(
-		    why, VM_REFUSED_KERNEL_FIT, "kernel",
-		    vm->n_pieces > 1
-		        ? "# bytes at offset # do not fit into the lowest piece of memory-at"
-		        : "# bytes at offset # do not fit into the VM's memory",
-		    vm->kernel_span, vm->kernel_offset);
+		return vm_refuse(n, VM_REFUSED_KERNEL_FIT, "kernel",
+		                 "%lu bytes at offset %lu do not fit into the %s", vm->kernel_span,
+		                 vm->kernel_offset,
+		                 vm->n_pieces > 1 ? "lowest piece of memory-at" : "VM's memory");
 	vm->initrd_offset = 0;
 	if (!vm->initrd.data)
 		return true;
@@ -180,12 +165,10 @@ bool vm_layout(struct vm_config *vm, bool load_offset_given, struct vm_refusal *
 	if (vm->initrd.size <= vm->dtb_offset)
 		vm->initrd_offset = (vm->dtb_offset - vm->initrd.size) & ~(PAGE - 1);
 	if (vm->initrd.size > vm->dtb_offset || vm->initrd_offset < kernel_end)
-		return refuse(
-		    why, VM_REFUSED_INITRD_FIT, "initrd",
-		    vm->n_pieces > 1
-		        ? "# bytes do not fit behind the kernel, which ends at offset # of "
-		          "the lowest piece of memory-at"
-		        : "# bytes do not fit behind the kernel, which ends at offset #",
-		    vm->initrd.size, kernel_end);
+		return vm_refuse(n, VM_REFUSED_INITRD_FIT, "initrd",
+		                 "%lu bytes do not fit behind the kernel, which ends at offset "
+		                 "%lu%s",
+		                 vm->initrd.size, kernel_end,
+		                 vm->n_pieces > 1 ? " of the lowest piece of memory-at" : "");
 	return true;
 }

@@ -3,13 +3,13 @@
 #ifndef CORE_TREE_VM_LAYOUT_H
 #define CORE_TREE_VM_LAYOUT_H
 
-#include "core/host/vm_config.h"
+#include "core/host/vm_props.h"
 
 /*
- * On entry first_size, n_pieces, kernel, initrd and, if load_offset_given, kernel_offset are set.
- * Sets kernel_is_image, kernel_span and the other offsets. Returns false if *why is filled in,
- * except for the node.
+ * On entry first_size, n_pieces, kernel, initrd and, if load_offset_given, kernel_offset of the VM
+ * are set. Sets kernel_is_image, kernel_span and the other offsets. Returns false after the refusal
+ * is filled in.
  */
-bool vm_layout(struct vm_config *vm, bool load_offset_given, struct vm_refusal *why);
+bool vm_layout(const struct vm_node *n, bool load_offset_given);
 
 #endif

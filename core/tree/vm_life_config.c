@@ -7,78 +7,60 @@
 
 #define RESTARTS_DEFAULT 5U
 
-static bool parse_heartbeat(const struct vm_blob *b, int node, const struct vm_prop *prop,
-                            struct vm_config *vm)
+static bool parse_heartbeat(const struct vm_node *n, const struct vm_prop *prop)
 {
-	if (!prop->data)
-		return true;
-	if (!vm_read_u32(b, node, prop, &vm->heartbeat_ms))
+	uint32_t *ms = &n->vm->heartbeat_ms;
+
+	if (!vm_read_u32(n, prop, ms))
 		return false;
-	if (!vm->heartbeat_ms)
-		return vm_refuse(b, VM_REFUSED_VALUE, node, prop->name,
-		                 "is 0: no guest rings so often");
-	if (vm->heartbeat_ms > VM_HEARTBEAT_MS_MAX)
-		return vm_refuse_numbers(b, VM_REFUSED_VALUE, node, prop->name,
-		                         "# is more than # ms", vm->heartbeat_ms,
-		                         VM_HEARTBEAT_MS_MAX);
-	return true;
+	if (prop->data && !*ms)
+		return vm_refuse(n, VM_REFUSED_VALUE, prop->name, "is 0: no guest rings so often");
+	return *ms <= VM_HEARTBEAT_MS_MAX ||
+	       vm_refuse(n, VM_REFUSED_VALUE, prop->name, "%u is more than %u ms", *ms,
+	                 VM_HEARTBEAT_MS_MAX);
 }
 
-bool vm_parse_life(const struct vm_blob *b, int node, const struct vm_prop *props,
-                   struct vm_config *vm)
+bool vm_parse_life(const struct vm_node *n, const struct vm_prop *props)
 {
 	static const char *const policies[] = {
 	    [VM_RESTART_NEVER] = "never",
 	    [VM_RESTART_ON_FAILURE] = "on-failure",
 	    [VM_RESTART_ALWAYS] = "always",
 	};
-	const struct vm_prop *limit = &props[LIFE_RESTART_LIMIT];
+	struct vm_config *vm = n->vm;
 	uint32_t restart = VM_RESTART_NEVER;
 
 	vm->restart_limit = RESTARTS_DEFAULT;
-	if (!vm_read_word(b, node, &props[LIFE_RESTART], policies, 3,
-	                  "is not \"never\", \"on-failure\" or \"always\"", &restart) ||
-	    !vm_read_choice(b, node, &props[LIFE_BAD_ACCESS], "fault", "stop",
-	                    &vm->bad_access_stops) ||
-	    !vm_read_on(b, node, &props[LIFE_CRASH_EXITS], &vm->crash_exits) ||
-	    !vm_read_choice(b, node, &props[LIFE_BOOT], "now", "defer", &vm->deferred) ||
-	    !parse_heartbeat(b, node, &props[LIFE_HEARTBEAT], vm) ||
-	    (limit->data && !vm_read_u32(b, node, limit, &vm->restart_limit)))
+	if (!vm_read_word(n, &props[LIFE_RESTART], policies, 3, &restart) ||
+	    !vm_read_choice(n, &props[LIFE_BAD_ACCESS], "fault", "stop", &vm->bad_access_stops) ||
+	    !vm_read_on(n, &props[LIFE_CRASH_EXITS], &vm->crash_exits) ||
+	    !vm_read_choice(n, &props[LIFE_BOOT], "now", "defer", &vm->deferred) ||
+	    !parse_heartbeat(n, &props[LIFE_HEARTBEAT]) ||
+	    !vm_read_u32(n, &props[LIFE_RESTART_LIMIT], &vm->restart_limit))
 		return false;
 	vm->restart = (enum vm_restart)restart;
-	if (vm->restart_limit > VM_RESTARTS_MAX)
-		return vm_refuse_numbers(b, VM_REFUSED_RESTARTS, node, limit->name,
-		                         "# is more than #", vm->restart_limit, VM_RESTARTS_MAX);
-	return true;
+	return vm->restart_limit <= VM_RESTARTS_MAX ||
+	       vm_refuse(n, VM_REFUSED_RESTARTS, "restart-limit", "%u is more than %u",
+	                 vm->restart_limit, VM_RESTARTS_MAX);
 }
 
-bool vm_check_started(const struct vm_blob *b, int vms, const struct vm_tree *tree)
+bool vm_check_started(const struct vm_node *vms)
 {
-	for (uint32_t i = 0; i < tree->n_vms; i++) {
-		if (!tree->vms[i].deferred)
+	for (uint32_t i = 0; i < vms->tree->n_vms; i++) {
+		if (!vms->tree->vms[i].deferred)
 			return true;
 	}
-	return vm_refuse(b, VM_REFUSED_NO_VM, vms, "boot", "is \"defer\" in every VM: none starts");
+	return vm_refuse(vms, VM_REFUSED_NO_VM, "boot", "is \"defer\" in every VM: none starts");
 }
 
-bool vm_parse_controls(const struct vm_blob *b, int vms, struct vm_tree *tree)
+bool vm_parse_controls(const struct vm_node *n)
 {
-	uint32_t vm = 0;
-	int node;
+	int size = 0;
+	const void *data = fdt_getprop(n->blob, n->at, "controls", &size);
+	const struct vm_prop prop = {"controls", data, (uint32_t)size};
 
-	fdt_for_each_subnode(node, b->blob, vms)
-	{
-		uint32_t *controls = &tree->vms[vm].controls;
-		int size = 0;
-		struct vm_prop prop = {.name = "controls"};
-
-		prop.data = fdt_getprop(b->blob, node, prop.name, &size);
-		prop.size = (uint32_t)size;
-		if (prop.data && !vm_read_names(b, node, &prop, tree, controls))
-			return false;
-		if (*controls >> vm++ & 1)
-			return vm_refuse(b, VM_REFUSED_NAME, node, prop.name,
-			                 "names the VM itself");
-	}
-	return true;
+	if (!vm_read_names(n, &prop, &n->vm->controls))
+		return false;
+	return !(n->vm->controls >> (n->vm - n->tree->vms) & 1) ||
+	       vm_refuse(n, VM_REFUSED_NAME, prop.name, "names the VM itself");
 }

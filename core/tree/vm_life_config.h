@@ -19,15 +19,14 @@ enum {
 #define VM_LIFE_PROP_NAMES                                                                         \
 	"restart", "restart-limit", "bad-access", "controls", "heartbeat-ms", "crash-exits", "boot"
 
-/* Sets the members of *vm for these properties, except controls. props has VM_LIFE_PROPS
+/* Sets the members of the VM for these properties, except controls. props has VM_LIFE_PROPS
  * entries. */
-bool vm_parse_life(const struct vm_blob *b, int node, const struct vm_prop *props,
-                   struct vm_config *vm);
+bool vm_parse_life(const struct vm_node *n, const struct vm_prop *props);
 
-/* Refuses a tree in which boot starts no VM. */
-bool vm_check_started(const struct vm_blob *b, int vms, const struct vm_tree *tree);
+/* Refuses a tree in which boot starts no VM. vms is the node /vms. */
+bool vm_check_started(const struct vm_node *vms);
 
-/* Sets controls of all VMs; their names are known. vms is the node /vms. */
-bool vm_parse_controls(const struct vm_blob *b, int vms, struct vm_tree *tree);
+/* Sets controls of a VM; the names of all are known. */
+bool vm_parse_controls(const struct vm_node *n);
 
 #endif

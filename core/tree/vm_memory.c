@@ -2,7 +2,6 @@
 #include "core/tree/vm_memory.h"
 
 #include "core/host/host_reserved.h"
-
 #include "core/lib/types.h"
 
 struct vm_piece vm_piece(const struct vm_config *vm, uint32_t number)
@@ -184,34 +183,46 @@ static uint64_t largest_free(const struct room *room)
 	return largest;
 }
 
-bool vm_place_memory(struct vm_tree *tree, const struct vm_limits *limits, uint32_t *which,
-                     uint64_t *largest)
+/* Finds memory for a child of a node. Refuses its property if there is none. */
+static bool place(const struct vm_node *n, const char *child, const char *property,
+                  const struct room *room, uint64_t size, uint64_t *at)
 {
-	for (uint32_t i = 0; i < tree->n_vms; i++) {
-		struct vm_config *vm = &tree->vms[i];
-		struct room room = {tree, limits, i, 0, vm_guard(vm)};
+	struct vm_node refused;
 
-		if (vm->n_pieces || find_free(&room, vm->memory, &vm->host_base))
-			continue;
-		*which = i;
-		*largest = largest_free(&room);
-		return false;
+	if (find_free(room, size, at))
+		return true;
+	refused = vm_child(n, child);
+	return vm_refuse(&refused, VM_REFUSED_MEMORY_ROOM, property,
+	                 "no %lu MiB in one piece are left %s; at most %lu", size >> 20,
+	                 n->limits->ram.n > 1 ? "in a bank of RAM"
+	                                      : "beside the memory of the VMs, "
+	                                        "/reserved-memory and the VM tree",
+	                 largest_free(room) >> 20);
+}
+
+bool vm_place_memory(const struct vm_node *vms)
+{
+	for (uint32_t i = 0; i < vms->tree->n_vms; i++) {
+		struct vm_config *vm = &vms->tree->vms[i];
+		struct room room = {vms->tree, vms->limits, i, 0, vm_guard(vm)};
+
+		if (!vm->n_pieces &&
+		    !place(vms, vm->name, "memory", &room, vm->memory, &vm->host_base))
+			return false;
 	}
 	return true;
 }
 
-bool vm_place_shared(struct vm_tree *tree, const struct vm_limits *limits, uint32_t *which,
-                     uint64_t *largest)
+bool vm_place_shared(const struct vm_node *n)
 {
-	for (uint32_t i = 0; i < tree->n_shared; i++) {
-		struct vm_shared *shared = &tree->shared[i];
-		struct room room = {tree, limits, tree->n_vms, i, shared_guard(tree, i)};
+	for (uint32_t i = 0; i < n->tree->n_shared; i++) {
+		struct vm_shared *shared = &n->tree->shared[i];
+		struct room room = {n->tree, n->limits, n->tree->n_vms, i,
+		                    shared_guard(n->tree, i)};
 
-		if (find_free(&room, vm_shared_room(shared), &shared->host_base))
-			continue;
-		*which = i;
-		*largest = largest_free(&room);
-		return false;
+		if (!place(n, shared->name, "size", &room, vm_shared_room(shared),
+		           &shared->host_base))
+			return false;
 	}
 	return true;
 }

@@ -6,7 +6,7 @@
 #ifndef CORE_TREE_VM_MEMORY_H
 #define CORE_TREE_VM_MEMORY_H
 
-#include "core/host/vm_config.h"
+#include "core/host/vm_props.h"
 
 /* A range of guest memory that lies in one range of host memory. Multiples of VM_MEMORY_STEP. */
 struct vm_piece {
@@ -34,19 +34,16 @@ uint64_t vm_guard(const struct vm_config *vm);
 
 /*
  * Gives host memory to the VMs that have not chosen theirs, one after the other: the lowest free
- * range that holds all of it in one piece and that the host's tree does not reserve. Returns false
- * if there is none for the VM *which; the largest free piece has *largest bytes.
+ * range that holds all of it in one piece and that the host's tree does not reserve. vms is the
+ * node /vms. Returns false after the refusal of a VM for which there is none.
  */
-bool vm_place_memory(struct vm_tree *tree, const struct vm_limits *limits, uint32_t *which,
-                     uint64_t *largest);
+bool vm_place_memory(const struct vm_node *vms);
 
 /* Returns the host memory that shared memory takes, in bytes: whole steps. */
 uint64_t vm_shared_room(const struct vm_shared *shared);
 
-/* The same as vm_place_memory(), for shared memory. Called after it. *which is the number of the
- * shared memory. */
-bool vm_place_shared(struct vm_tree *tree, const struct vm_limits *limits, uint32_t *which,
-                     uint64_t *largest);
+/* The same for shared memory, after vm_place_memory(). n is the node /shared. */
+bool vm_place_shared(const struct vm_node *n);
 
 /* Returns the size of the largest VM that fits beside all of the tree, in bytes. After
  * vm_place_shared(). */

@@ -23,18 +23,11 @@ enum {
 	"pmu", "pmu-counters", "pmu-reads", "pmu-events", "pmu-raw-events", "pmu-snapshot",        \
 	    "pmu-freeze", "pmu-idle-cycles", "pmu-overflow", "pmu-overflow-limit"
 
-/*
- * Sets the pmu members of *vm, which are zero. props has VM_PMU_PROPS entries. s is the node /pmu
- * of the tree, or NULL without it.
- */
-bool vm_parse_pmu(const struct vm_blob *b, int node, const struct vm_prop *props,
-                  const struct vm_limits *limits, const struct selectors *s, struct vm_config *vm);
+/* Sets the pmu members of the VM, which are zero. props has VM_PMU_PROPS entries. */
+bool vm_parse_pmu(const struct vm_node *n, const struct vm_prop *props);
 
-/*
- * Refuses a VM that shares its harts and has a property that needs exclusive harts. The children of
- * node `vms` are the VMs of the tree, and all of them are parsed.
- */
-bool vm_check_exclusive_harts(const struct vm_blob *b, int vms, const struct vm_harts *harts,
-                              const struct vm_tree *tree);
+/* Refuses a VM that shares its harts and has a property that needs exclusive harts. All VMs of the
+ * tree are parsed. */
+bool vm_check_exclusive_harts(const struct vm_node *n);
 
 #endif

@@ -3,21 +3,19 @@
 #ifndef CORE_TREE_VM_SCHEDULE_H
 #define CORE_TREE_VM_SCHEDULE_H
 
-#include "core/host/vm_config.h"
 #include "core/host/vm_props.h"
 
 /* Parses the node, after all VMs are parsed, and checks that each vcpu of these harts has time.
- * Returns false after the refusal is filled in. */
-bool vm_parse_schedules(const struct vm_blob *b, int node, int vms, const struct vm_limits *limits,
-                        struct vm_tree *tree);
+ * `vms` is the node /vms. Returns false after the refusal is filled in. */
+bool vm_parse_schedules(const struct vm_node *n, const struct vm_node *vms);
 
 /* Part of vm_parse_schedules(). Checks one schedule whose windows are parsed; `first` is the node
  * of the first one. Returns false after the refusal is filled in. */
-bool vm_check_schedule(const struct vm_blob *b, int node, int first, const struct vm_tree *tree,
+bool vm_check_schedule(const struct vm_node *n, const struct vm_node *first,
                        const struct vm_schedule *s);
 
-/* Part of vm_parse_schedules(). Checks the VMs that are on harts with schedules. Returns false
- * after the refusal is filled in. */
-bool vm_check_scheduled(const struct vm_blob *b, int vms, const struct vm_tree *tree);
+/* Part of vm_parse_schedules(). Checks a VM that is on harts with schedules. Returns false after
+ * the refusal is filled in. */
+bool vm_check_scheduled(const struct vm_node *n);
 
 #endif

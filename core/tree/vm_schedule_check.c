@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/tree/vm_schedule.h"
 
-#include <libfdt.h>
-#include <string.h>
-
 uint32_t vm_vcpus_on(const struct vm_config *vm, uint32_t hart)
 {
 	uint32_t vcpus = 0;
@@ -79,22 +76,21 @@ static uint32_t longest_absence(const struct vm_schedule *s, uint32_t vm, uint32
 }
 
 /* A guest cannot ring while it is away, so heartbeat-ms must be longer than that. */
-static bool check_heartbeat(const struct vm_blob *b, int node, const struct vm_tree *tree,
-                            const struct vm_schedule *s, uint32_t vm)
+static bool check_heartbeat(const struct vm_node *n, const struct vm_schedule *s, uint32_t vm)
 {
-	const struct vm_config *config = &tree->vms[vm];
+	const struct vm_config *config = &n->tree->vms[vm];
 
 	/* With several vcpus, another one may ring. */
 	if (!config->heartbeat_ms || config->n_vcpus > 1 || !(vm_vcpus_on(config, s->hart) & 1) ||
 	    config->heartbeat_ms * UINT64_C(1000) > longest_absence(s, vm, 0))
 		return true;
-	return vm_refuse_text(b, VM_REFUSED_VALUE, node, "",
-	                      "heartbeat-ms of %s is not longer than the time between two of its "
-	                      "windows%s",
-	                      config->name, s->slack >> vm & 1 ? " and pieces of slack" : "");
+	return vm_refuse(n, VM_REFUSED_VALUE, "",
+	                 "heartbeat-ms of %s is not longer than the time between two of its "
+	                 "windows%s",
+	                 config->name, s->slack >> vm & 1 ? " and pieces of slack" : "");
 }
 
-bool vm_check_schedule(const struct vm_blob *b, int node, int first, const struct vm_tree *tree,
+bool vm_check_schedule(const struct vm_node *n, const struct vm_node *first,
                        const struct vm_schedule *s)
 {
 	const struct vm_hart_window *last = &s->windows[s->n_windows - 1];
@@ -102,75 +98,69 @@ bool vm_check_schedule(const struct vm_blob *b, int node, int first, const struc
 	bool long_enough = false;
 
 	if (s->windows[0].guard_us > since)
-		return vm_refuse_numbers(
-		    b, VM_REFUSED_OVERLAP, first, "guard-us",
-		    "# us are more than the # us since the last window of the frame before",
+		return vm_refuse(
+		    first, VM_REFUSED_OVERLAP, "guard-us",
+		    "%u us are more than the %u us since the last window of the frame before",
 		    s->windows[0].guard_us, since);
 	for (uint32_t i = 0; i < s->n_windows; i++)
 		long_enough |= gap(s, i) >= VM_WINDOW_US_MIN;
 	if (s->slack && !long_enough)
-		return vm_refuse_numbers(b, VM_REFUSED_VALUE, node, "slack",
-		                         "nowhere between the windows and guards are # us free",
-		                         VM_WINDOW_US_MIN, 0);
-	for (uint32_t vm = 0; vm < tree->n_vms; vm++) {
-		uint32_t vcpus = s->slack >> vm & 1 ? 0 : vm_vcpus_on(&tree->vms[vm], s->hart);
+		return vm_refuse(n, VM_REFUSED_VALUE, "slack",
+		                 "nowhere between the windows and guards are %u us free",
+		                 VM_WINDOW_US_MIN);
+	for (uint32_t vm = 0; vm < n->tree->n_vms; vm++) {
+		const struct vm_config *config = &n->tree->vms[vm];
+		uint32_t vcpus = s->slack >> vm & 1 ? 0 : vm_vcpus_on(config, s->hart);
 
 		for (uint32_t v = 0; v < VM_MAX_VCPUS; v++)
 			if (vcpus >> v & 1 && !has_window(s, vm, v))
-				return vm_refuse_text(b, VM_REFUSED_MISSING_NODE, node, "",
-				                      "vcpu%lu of %s has no window, and slack does "
-				                      "not name %s",
-				                      (unsigned long)v, tree->vms[vm].name,
-				                      tree->vms[vm].name);
-		if (!check_heartbeat(b, node, tree, s, vm))
+				return vm_refuse(
+				    n, VM_REFUSED_MISSING_NODE, "",
+				    "vcpu%u of %s has no window, and slack does not name %s", v,
+				    config->name, config->name);
+		if (!check_heartbeat(n, s, vm))
 			return false;
 	}
 	return true;
 }
 
-static bool check_vcpu(const struct vm_blob *b, int node, const struct vm_config *vm, uint32_t v,
-                       uint32_t id)
+static bool check_vcpu(const struct vm_node *n, uint32_t v, uint32_t id)
 {
 	char name[] = "vcpu0";
-	uint64_t harts = vm->vcpus[v].harts;
+	uint64_t harts = n->vm->vcpus[v].harts;
+	struct vm_node vcpu;
 
-	name[4] = (char)('0' + v);
-	if (harts & (harts - 1))
-		return vm_refuse_numbers(
-		    b, VM_REFUSED_SHARED, fdt_subnode_offset(b->blob, node, name), "harts",
-		    "are several, but hart # has a schedule, whose vcpus stay", id, 0);
-	if (vm->no_look)
-		return vm_refuse_numbers(b, VM_REFUSED_SHARED, node, "look",
-		                         "\"off\" is for a hart without interruptions, but hart # "
-		                         "has a schedule",
-		                         id, 0);
-	if (vm->pmu_freeze_vcpu)
-		return vm_refuse_numbers(b, VM_REFUSED_SHARED, node, "pmu-freeze",
-		                         "\"vcpu\" counts what others' windows and guards take, "
-		                         "and hart # has a schedule",
-		                         id, 0);
-	if (vm->pmu_idle_cycles)
-		return vm_refuse_numbers(b, VM_REFUSED_SHARED, node, "pmu-idle-cycles",
-		                         "\"on\" is for a hart that is the vcpu's alone, but hart "
-		                         "# has a schedule",
-		                         id, 0);
+	if (harts & (harts - 1)) {
+		name[4] = (char)('0' + v);
+		vcpu = vm_child(n, name);
+		return vm_refuse(&vcpu, VM_REFUSED_SHARED, "harts",
+		                 "are several, but hart %u has a schedule, whose vcpus stay", id);
+	}
+	if (n->vm->no_look)
+		return vm_refuse(
+		    n, VM_REFUSED_SHARED, "look",
+		    "\"off\" is for a hart without interruptions, but hart %u has a schedule", id);
+	if (n->vm->pmu_freeze_vcpu)
+		return vm_refuse(n, VM_REFUSED_SHARED, "pmu-freeze",
+		                 "\"vcpu\" counts what others' windows and guards take, and hart "
+		                 "%u has a schedule",
+		                 id);
+	if (n->vm->pmu_idle_cycles)
+		return vm_refuse(n, VM_REFUSED_SHARED, "pmu-idle-cycles",
+		                 "\"on\" is for a hart that is the vcpu's alone, but hart %u has a "
+		                 "schedule",
+		                 id);
 	return true;
 }
 
-bool vm_check_scheduled(const struct vm_blob *b, int vms, const struct vm_tree *tree)
+bool vm_check_scheduled(const struct vm_node *n)
 {
-	uint32_t vm = 0;
-	int node;
+	const struct vm_tree *tree = n->tree;
 
-	fdt_for_each_subnode(node, b->blob, vms)
-	{
-		const struct vm_config *config = &tree->vms[vm++];
-
-		for (uint32_t v = 0; v < config->n_vcpus; v++)
-			for (uint32_t i = 0; i < tree->n_schedules; i++)
-				if (config->vcpus[v].harts >> tree->schedules[i].hart & 1 &&
-				    !check_vcpu(b, node, config, v, tree->schedules[i].id))
-					return false;
-	}
+	for (uint32_t v = 0; v < n->vm->n_vcpus; v++)
+		for (uint32_t i = 0; i < tree->n_schedules; i++)
+			if (n->vm->vcpus[v].harts >> tree->schedules[i].hart & 1 &&
+			    !check_vcpu(n, v, tree->schedules[i].id))
+				return false;
 	return true;
 }

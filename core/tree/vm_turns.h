@@ -12,21 +12,18 @@ enum { TURN_LOOK, TURN_SHARE, VM_TURN_PROPS };
 
 /* Reads a number of microseconds, and refuses one outside these bounds. If the property is not
  * given, *us is not changed. */
-bool vm_read_us(const struct vm_blob *b, int node, const struct vm_prop *prop, uint32_t least,
-                uint32_t most, uint32_t *us);
+bool vm_read_us(const struct vm_node *n, const struct vm_prop *prop, uint32_t least, uint32_t most,
+                uint32_t *us);
 
-/* Sets tree->turn_us. turn is the property turn-us of /vms. */
-bool vm_parse_turn(const struct vm_blob *b, int node, const struct vm_prop *turn,
-                   struct vm_tree *tree);
+/* Sets turn_us of the tree. turn is the property turn-us of /vms. */
+bool vm_parse_turn(const struct vm_node *n, const struct vm_prop *turn);
 
-/* Sets no_look, share and turn_us of *vm; a share of 1 is turn_us. props has VM_TURN_PROPS entries.
- * The other vcpus on the VM's harts are not known yet: vm_check_exclusive_harts() checks them. */
-bool vm_parse_turns(const struct vm_blob *b, int node, const struct vm_prop *props,
-                    uint32_t turn_us, struct vm_config *vm);
+/* Sets no_look, share and turn_us of the VM; a share of 1 is turn_us of the tree. props has
+ * VM_TURN_PROPS entries. The other vcpus on the VM's harts are not known yet:
+ * vm_check_exclusive_harts() checks them. */
+bool vm_parse_turns(const struct vm_node *n, const struct vm_prop *props);
 
-/* Sets vm->budget. The VM's vcpus and its other properties are parsed already. */
-bool vm_parse_budget(const struct vm_blob *b, int node, const struct vm_prop *prop,
-                     const struct vm_limits *limits, const struct vm_tree *tree,
-                     struct vm_config *vm);
+/* Sets the VM's budget. Its vcpus and its other properties are parsed already. */
+bool vm_parse_budget(const struct vm_node *n, const struct vm_prop *prop);
 
 #endif

@@ -30,8 +30,9 @@ void *guest_mem(const struct vm *vm, gpa_t gpa, uint64_t size)
 	return in_other_pieces(config, gpa.a, size);
 }
 
-/* All calls here are inlined, because the trap guard is kept in registers. */
-__attribute__((flatten)) uint32_t guest_fetch(void)
+/* All calls here are inlined, because the trap guard is kept in registers. Not inlined itself,
+ * because virtual_insn() would save more registers. */
+__attribute__((noinline, flatten)) uint32_t guest_fetch(void)
 {
 	struct trap_guard guard;
 	uint64_t pc = csr_read(CSR_SEPC), low = 0, high = 0;

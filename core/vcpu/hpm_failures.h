@@ -35,7 +35,7 @@ static inline void hpm_failures_settle(struct vcpu *vcpu)
 static inline void hpm_failures_answer(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t *x)
 {
 	if (x[16] == SBI_PMU_COUNTER_CONFIG_MATCHING) {
-		vpmu_counter_stop(&vcpu->pmu, x[11], 1, SBI_PMU_STOP_FLAG_RESET);
+		(void)vpmu_stop_answer(&vcpu->pmu, x[11], 1, SBI_PMU_STOP_FLAG_RESET);
 		hpm_failures_settle_on(pcpu, vcpu);
 	}
 	x[10] = (uint64_t)SBI_ERR_FAILED;

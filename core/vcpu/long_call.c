@@ -17,11 +17,12 @@ __attribute__((noinline)) void long_call_slice(struct pcpu *pcpu, struct vcpu *v
 {
 	pcpu_account_stay(pcpu);
 	pcpu->stay_vcpu = vcpu;
-	pcpu->stay_cause = EXIT_ECALL;
+	pcpu->stay_cause = vcpu->call.cause;
 	/* Work before the slice may have started counters, and the slice may read them. */
 	hpm_failures_settle_on(pcpu, vcpu);
 	if (!vcpu->call.slice(vcpu)) {
 		vcpu->call.slice = NULL;
+		vcpu->call.cause = EXIT_ECALL;
 		hart_flags_begin_slices(vcpu);
 	}
 }

@@ -6,13 +6,16 @@
  * and its VM may end. For the guest the call is one instruction: the vcpu makes no other call
  * between two slices, and takes its own interrupts when the call is done. The whole call is
  * accounted to the vcpu as one ECALL. Setting OF bits (core/vcpu/hart_flags.h) takes slices, too,
- * and is accounted in the same way, although the guest made no call.
+ * and is accounted in the same way, although the guest made no call. The requests of an operator's
+ * guest (core/operator/operator_rings.c) are slices after its store to the doorbell.
  */
 #ifndef CORE_VCPU_LONG_CALL_H
 #define CORE_VCPU_LONG_CALL_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "arch/riscv/hart/context.h"
 
 struct pcpu;
 struct vcpu;
@@ -25,6 +28,8 @@ struct long_call {
 	bool (*slice)(struct vcpu *vcpu);
 	/* Progress of the slices: the position and the rest, in units of slice(). */
 	uint64_t at, left;
+	/* The exit to which the slices are accounted: EXIT_ECALL is 0. */
+	enum vcpu_exit cause;
 };
 
 /* Makes the resident vcpu's SBI call continue in slices. Called by the function that serves the

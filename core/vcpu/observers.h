@@ -7,6 +7,7 @@
 #include "vpmu/observe.h"
 
 struct account;
+struct sample_ring;
 
 /* The event to count, in the terms of the SBI PMU extension. */
 struct observed_event {
@@ -29,6 +30,7 @@ struct observer {
 	uint32_t number; /* number of its observation; 0: free */
 	/* Whether, at the last read, the guest counted the same event on the same counter. */
 	bool shared;
+	bool too_many; /* it takes no more samples: its rings had as many as they may */
 	/* Why it has ended or has never begun; NULL: it counts. */
 	const char *ended;
 	struct observed_event event;
@@ -42,6 +44,7 @@ struct observer {
 	/* If hz is not 0: host time from one sample to the next, and the vcpu's resident time at
 	 * the last sample. */
 	uint64_t every, sampled_at;
+	struct sample_ring *rings; /* of its client, one for each hart (core/watch/samples.h) */
 };
 
 /* Part of struct vcpu. Private to the home hart. */
@@ -55,6 +58,7 @@ struct vcpu_observers {
 	 * 0 is unused. The client may read them while no request is posted for the vcpu. */
 	struct observer copies[VPMU_OBSERVERS];
 	uint64_t copied_at; /* host time of the copies */
+	uint64_t due_at;    /* host time at which a request was last due */
 };
 
 /* For core/watch/stays.h. Private to the home hart, except `longest`, which other harts read. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/hart/port.h"
 #include "core/vcpu/stay.h"
-#include "arch/riscv/hart/csr.h"
 #include "core/vcpu/vcpu.h"
 
 uint64_t stay_record_of(struct pcpu *pcpu, uint64_t stay)

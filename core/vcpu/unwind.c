@@ -2,16 +2,12 @@
 #include "core/vcpu/unwind.h"
 
 #include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/pte.h"
 #include "core/vcpu/guest_mem.h"
 #include "core/vcpu/vcpu.h"
 
-#define PTE_V         BIT(0)
-#define PTE_R         BIT(1)
-#define PTE_X         BIT(3)
-#define PTE_U         BIT(4)
-#define PTE_PPN_SHIFT 10
-#define PPN_MASK      (BIT(44) - 1)
-#define LEVEL_BITS    9
+#define PPN_MASK   (BIT(44) - 1)
+#define LEVEL_BITS 9
 
 #define SATP_MODE_SHIFT 60
 #define SATP_SV39       8U /* three levels; Sv48 and Sv57 follow with one more each */

@@ -5,7 +5,6 @@
 #include "core/hart/check.h"
 #include "core/vcpu/guest_file.h"
 #include "core/vcpu/hart_flags.h"
-#include "core/vcpu/hpm_failures.h"
 #include "core/vcpu/vcpu.h"
 #include "core/vcpu/vcpu_registers.h"
 #include "core/vcpu/vm.h"
@@ -30,6 +29,7 @@ void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
 	vcpu->lcofi_hidden = false;
 	vcpu->traps_in_row = 0;
 	vcpu->call.slice = NULL;
+	vcpu->call.cause = EXIT_ECALL;
 }
 
 uint64_t vcpu_next_deadline(const struct vcpu *vcpu)

@@ -13,8 +13,6 @@
 #ifndef CORE_VCPU_VCPU_REGISTERS_H
 #define CORE_VCPU_VCPU_REGISTERS_H
 
-#include "core/hart/pcpu.h"
-#include "core/lib/types.h"
 #include "core/vcpu/vcpu.h"
 
 /* The largest vector register that guests can have, in bytes. If a hart has larger ones, guests

@@ -9,7 +9,6 @@
 
 #include "arch/riscv/counters/fw_events.h"
 #include "arch/riscv/hart/csr.h"
-#include "core/lib/types.h"
 
 struct vcpu;
 

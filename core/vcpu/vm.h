@@ -52,8 +52,7 @@ struct vm {
 	struct vpci pci;                   /* its functions; see core/io/functions.h */
 
 	/* Also constant after boot. */
-	uint32_t bells;                 /* number of its bells; see core/io/bells.h */
-	uint8_t bell_of[VM_MAX_SHARED]; /* for each shared memory: the bell's index plus one */
+	uint8_t bell_of[VM_MAX_SHARED]; /* for each shared memory: the index of its bell plus one */
 	struct vpmu_policy pmu_policy;
 	struct vpmu_table pmu_table; /* selectors NULL: the VM tree has no node /pmu */
 	struct vpmu_known pmu_known[VPMU_KNOWN];

@@ -110,21 +110,24 @@ struct vpci_header {
 
 struct vpci_function {
 	/* Constant after boot. */
-	const struct pci_function *host;
+	const struct vpci_kind *kind;
 	/* values that the guest reads, unless other members change them */
 	uint32_t words[VPCI_WORDS];
 	uint32_t sizes[PCI_BARS]; /* value of each BAR after all ones were written; 0: no BAR */
-	bool intx;                /* its INTx is routed to the VM */
-	/* offset of the capability if the guest sees it; 0: it does not */
-	uint32_t msix;
+	uint8_t devfn;            /* device << 3 | function */
+	/* Of a function of the host only: its INTx is routed to the VM; the offset of MSI-X if the
+	 * guest sees it, or 0. */
+	bool intx;
+	uint8_t msix;
+	bool master_blocked; /* of one life: it cannot be bus master until the next */
+	const struct pci_function *host;
 	/* State of one life. */
 	struct vpci_header header;
-	bool master_blocked; /* it cannot be bus master until the next life */
 };
 
 struct vpci {
 	uint32_t n;
-	struct vpci_function *functions[VM_MAX_DEVICES];
+	struct vpci_function *functions[VM_MAX_DEVICES + VM_MAX_SHARED + 1]; /* 1: an operator's */
 };
 
 #endif

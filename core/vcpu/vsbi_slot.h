@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "arch/riscv/hart/port.h"
-#include "arch/riscv/hart/trap.h"
 
 #define VSBI_UNUSED __attribute__((unused))
 #define VSBI_FN(name)                                                                              \

@@ -5,28 +5,22 @@
 #include "core/vcpu/vs_interrupts.h"
 #include "core/vsbi/vsbi.h"
 
-/* mvendorid, marchid and mimpid, in the order of the functions that read them. */
-static uint64_t ids[3];
+/* By the functions that read them. mvendorid, marchid and mimpid are the host's. */
+static uint64_t ids[] = {
+    [SBI_BASE_GET_IMP_ID] = TALLY_SBI_IMP_ID,
+    [SBI_BASE_GET_IMP_VERSION] = TALLY_SBI_IMP_VERSION,
+    [SBI_BASE_GET_MIMPID] = 0,
+};
 
 void vsbi_base_init(void)
 {
-	for (uint32_t i = 0; i < ARRAY_SIZE(ids); i++)
-		ids[i] = sbi_call(SBI_EXT_BASE, SBI_BASE_GET_MVENDORID + i, 0, 0, 0, 0, 0).value;
+	for (uint32_t fid = SBI_BASE_GET_MVENDORID; fid <= SBI_BASE_GET_MIMPID; fid++)
+		ids[fid] = sbi_call(SBI_EXT_BASE, fid, 0, 0, 0, 0, 0).value;
 }
 
 static VSBI_FN(get_spec_version)
 {
 	return vsbi_result(SBI_SUCCESS, TALLY_SBI_SPEC);
-}
-
-static VSBI_FN(get_imp_id)
-{
-	return vsbi_result(SBI_SUCCESS, TALLY_SBI_IMP_ID);
-}
-
-static VSBI_FN(get_imp_version)
-{
-	return vsbi_result(SBI_SUCCESS, TALLY_SBI_IMP_VERSION);
 }
 
 static VSBI_FN(probe_extension)
@@ -36,14 +30,14 @@ static VSBI_FN(probe_extension)
 
 static VSBI_FN(get_id)
 {
-	return vsbi_result(SBI_SUCCESS, ids[fid - SBI_BASE_GET_MVENDORID]);
+	return vsbi_result(SBI_SUCCESS, ids[fid]);
 }
 
 const struct vsbi_slot vsbi_base = {
     .eid = SBI_EXT_BASE,
     .fn[SBI_BASE_GET_SPEC_VERSION] = get_spec_version,
-    .fn[SBI_BASE_GET_IMP_ID] = get_imp_id,
-    .fn[SBI_BASE_GET_IMP_VERSION] = get_imp_version,
+    .fn[SBI_BASE_GET_IMP_ID] = get_id,
+    .fn[SBI_BASE_GET_IMP_VERSION] = get_id,
     .fn[SBI_BASE_PROBE_EXTENSION] = probe_extension,
     .fn[SBI_BASE_GET_MVENDORID] = get_id,
     .fn[SBI_BASE_GET_MARCHID] = get_id,

@@ -42,7 +42,7 @@ static __attribute__((cold, noinline)) bool config_ends(struct vcpu *vcpu, struc
 static __attribute__((cold)) bool more_config(struct vcpu *vcpu)
 {
 	uint64_t *a = &vcpu->ctx.x[REG_A0];
-	struct sbi_ret ret = vpmu_config_continue(&vcpu->pmu, a[0], a[1], a[2], a[3], a[4]);
+	struct sbi_ret ret = vpmu_config_movable(&vcpu->pmu, a[0], a[1], a[2], a[3], a[4]);
 
 	if (!config_ends(vcpu, ret))
 		return true;

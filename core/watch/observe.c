@@ -6,6 +6,7 @@
 #include "core/vcpu/hpm_failures.h"
 #include "core/vcpu/vm.h"
 #include "core/watch/account.h"
+#include "core/watch/samples.h"
 #include "core/watch/stays.h"
 #include "vpmu/show.h"
 #include "vpmu/tally_events.h"
@@ -81,6 +82,8 @@ void observer_read(struct vcpu *vcpu, uint32_t n, uint64_t now)
 	}
 	if (!vpmu_observer_read(&vcpu->pmu, n, &o->value, &o->shared))
 		o->ended = "the hart refuses that counter";
+	else if (o->event.period)
+		o->ended = samples_ended(o);
 }
 
 /* Returns why a vcpu cannot be sampled, or NULL if it can. */
@@ -198,6 +201,7 @@ void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_ev
 	    .number = number,
 	    .event = *event,
 	    .since = csr_read(CSR_TIME),
+	    .rings = samples_rings(number >> OBSERVE_CLIENT_SHIFT),
 	};
 	o->until = o->since;
 	if (event->hz)

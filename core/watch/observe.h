@@ -7,9 +7,10 @@
  * Only the vcpu's home hart does the work. The boot hart, which serves the operator, posts a
  * request and checks later whether it is done.
  *
- * One read of several vcpus happens at one moment: each hart reads all of its vcpus in one stay in
- * HS, so no guest executes an instruction in between. Harts read at the same host time, by their
- * timers. A hart that is in HS at that time, or sees the request after it, reads late.
+ * One read of several vcpus has the counts of one moment, the same host time on all harts, to which
+ * they set their timers. A hart that is in HS at that time, or sees the request after it, is late.
+ * At the moment a hart reads only the vcpu that has it. It reads each other vcpu in a later stay,
+ * before anything is counted for that vcpu.
  */
 #ifndef CORE_WATCH_OBSERVE_H
 #define CORE_WATCH_OBSERVE_H
@@ -17,15 +18,17 @@
 #include <stdatomic.h>
 
 #include "core/lib/types.h"
-#include "core/vcpu/observers.h"
+#include "core/vcpu/vcpu.h"
 #include "vpmu/observe.h"
 
 struct account;
-struct vcpu;
 
-/* The maximum for all vcpus of one hart together, so that reading them all is a short stay. Only
+/* The maximum for all vcpus of one hart together, so that reading them all is short. Only
  * moves of vcpus can exceed it. */
 #define OBSERVERS_OF_HART 96U
+
+/* The upper byte of an observation's number is the operator's client. */
+#define OBSERVE_CLIENT_SHIFT 24U
 
 enum observe_what {
 	OBSERVE_BEGIN, /* on each vcpu when its home hart sees the request */
@@ -44,23 +47,38 @@ struct observe_request {
 	 * client must not touch the other fields (docs/memory-order.md, "Observers"). */
 	atomic_ulong vcpus;
 	enum observe_what what;
-	uint32_t number; /* the observation to read or end; 0: all */
+	uint32_t number; /* the observation to read or end; 0: all of the client's */
+	/* The client that asks, as in its observations' numbers. 0 may read and end those of
+	 * all. */
+	uint32_t client;
 	struct observed_event event;
 	uint64_t at; /* host time at which to serve it */
 };
 extern struct observe_request observe_request;
 
-/* Posts the request, whose number and event the caller has filled in, for these vcpus of the
- * machine. Boot hart only. */
+/* Posts the request, whose number, client and event the caller has filled in, for these vcpus of
+ * the machine. Only for the holder of the prompt (core/operator/prompt_server.h); any hart. */
 void observe_post(enum observe_what what, uint64_t vcpus);
+
+/* Returns the vcpus of the machine with observers whose VM is in the mask. Any hart. */
+uint64_t observe_vcpus(uint32_t of_vms);
 
 /* Whether the vcpu has observers. Any hart may call it; the result may be outdated when it
  * returns. */
 bool vcpu_is_observed(const struct vcpu *vcpu);
 
 /* Serves the request if it was posted for the vcpu, or sets the timer for it if its time has not
- * come. A read also serves all other vcpus of this hart. Home hart only. */
+ * come. Home hart only. */
 void vcpu_serve_observers(struct vcpu *vcpu);
+
+/* Something is about to be counted for a vcpu that does not run: reads it first if the moment of a
+ * read has come. Home hart only. */
+void observe_finish(struct vcpu *vcpu);
+static inline void observe_before(struct vcpu *vcpu)
+{
+	if (atomic_load_explicit(&observe_request.vcpus, memory_order_relaxed) & vcpu->bit)
+		observe_finish(vcpu);
+}
 
 /* The vcpu has moved here, perhaps between a request and its time. Home hart only. */
 void observe_arrive(struct vcpu *vcpu);

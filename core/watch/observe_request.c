@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Delivers the operator's requests about observers to the home harts, and collects the results. */
 #include "arch/riscv/hart/csr.h"
+#include "core/hart/check.h"
 #include "core/hart/external_poll.h"
 #include "core/hart/platform.h"
-#include "core/vcpu/vcpu.h"
+#include "core/vcpu/vm.h"
 #include "core/watch/account.h"
 #include "core/watch/observe.h"
 #include "core/watch/stays.h"
@@ -35,9 +36,23 @@ void observe_post(enum observe_what what, uint64_t vcpus)
 		vcpu_request(this_pcpu()->vcpus[i], REQ_OBSERVE);
 }
 
+uint64_t observe_vcpus(uint32_t of_vms)
+{
+	const struct pcpu *pcpu = this_pcpu();
+	uint64_t found = 0;
+
+	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
+		if (of_vms >> pcpu->vcpus[i]->vm->index & 1 && vcpu_is_observed(pcpu->vcpus[i]))
+			found |= BIT(i);
+	}
+	return found;
+}
+
 static bool is_requested(const struct observer *o)
 {
-	return o->number && (!observe_request.number || o->number == observe_request.number);
+	return o->number && (!observe_request.number || o->number == observe_request.number) &&
+	       (!observe_request.client ||
+	        o->number >> OBSERVE_CLIENT_SHIFT == observe_request.client);
 }
 
 static void done(const struct vcpu *vcpu)
@@ -80,22 +95,20 @@ static void look(struct vcpu *vcpu, uint64_t now)
 	}
 }
 
-/*
- * All vcpus are read in one stay, so no count changes between the first and the last. A vcpu that
- * is moving here from its old home does not run either.
- */
-static void look_at_all_here(void)
+/* Whether the time of the request has come for the vcpu. That of an earlier request came before
+ * this one was posted. */
+static bool is_due(const struct vcpu *vcpu)
 {
-	struct pcpu *pcpu = this_pcpu();
-	uint64_t now = csr_read(CSR_TIME);
-	uint32_t i;
+	return vcpu->observers.due_at >= observe_request.at;
+}
 
-	for_each_bit (i, atomic_load(&observe_request.vcpus)) {
-		if (vcpu_home(pcpu->vcpus[i]) != pcpu)
-			continue;
-		look(pcpu->vcpus[i], now);
-		done(pcpu->vcpus[i]);
-	}
+/* Not inlined, because it is rare. */
+__attribute__((noinline)) void observe_finish(struct vcpu *vcpu)
+{
+	if (observe_request.what != OBSERVE_READ || !is_due(vcpu))
+		return;
+	look(vcpu, vcpu->observers.due_at);
+	done(vcpu);
 }
 
 void observe_arrive(struct vcpu *vcpu)
@@ -105,22 +118,35 @@ void observe_arrive(struct vcpu *vcpu)
 		vcpu_request(vcpu, REQ_OBSERVE);
 }
 
-/* A request for one vcpu is served on its account: its notification is taken in this stay. */
+/*
+ * Each vcpu is served on its account, in a stay of its own. Only the vcpu that this stay is
+ * accounted to can count something in it, so it is read now: the others before they run, and before
+ * anything else is accounted to them (observe_before()). A vcpu that is moving here does not run
+ * either; one that has moved away is served by its new home, see observe_arrive().
+ */
 void observe_poll(void)
 {
 	struct pcpu *pcpu = this_pcpu();
+	uint64_t now = csr_read(CSR_TIME), later = 0;
 	uint32_t i;
 
+	CHECK(!pcpu->current || pcpu->current == pcpu->stay_vcpu);
 	external_poll_at(EXTERNAL_OBSERVE, ~0UL);
-	/* A vcpu that has moved meanwhile is served by its new home, see observe_arrive(). */
 	for_each_bit (i, atomic_load(&observe_request.vcpus)) {
-		if (vcpu_home(pcpu->vcpus[i]) != pcpu)
+		struct vcpu *vcpu = pcpu->vcpus[i];
+
+		if (vcpu_home(vcpu) != pcpu || is_due(vcpu))
 			continue;
-		if (observe_request.what == OBSERVE_READ)
-			vcpu_serve_observers(pcpu->vcpus[i]);
-		else
-			vcpu_request(pcpu->vcpus[i], REQ_OBSERVE);
+		vcpu->observers.due_at = now;
+		if (vcpu == pcpu->stay_vcpu && observe_request.what == OBSERVE_READ) {
+			observe_finish(vcpu);
+			continue;
+		}
+		atomic_fetch_or(&vcpu->requests.pending, REQ_OBSERVE);
+		later |= vcpu->bit;
 	}
+	if (later)
+		pcpu_interrupt(pcpu, later);
 }
 
 /* Ends one observer in each stay. Returns false if there are more. */
@@ -141,14 +167,12 @@ static void begin_or_end(struct vcpu *vcpu)
 {
 	if (observe_request.what == OBSERVE_END && !end_next(vcpu))
 		return;
-	if (observe_request.what == OBSERVE_BEGIN) {
+	if (observe_request.what == OBSERVE_BEGIN)
 		observer_begin(vcpu, observe_request.number, &observe_request.event);
+	if (observe_request.what == OBSERVE_BEGIN || observe_request.what == OBSERVE_ROWS)
 		look(vcpu, csr_read(CSR_TIME));
-	}
-	if (observe_request.what == OBSERVE_ROWS) {
-		look(vcpu, csr_read(CSR_TIME));
+	if (observe_request.what == OBSERVE_ROWS)
 		account_copy(vcpu);
-	}
 	if (observe_request.what == OBSERVE_STAYS)
 		stays_begin(vcpu);
 	if (observe_request.what == OBSERVE_NO_STAYS)
@@ -156,14 +180,27 @@ static void begin_or_end(struct vcpu *vcpu)
 	done(vcpu);
 }
 
+/* If another vcpu runs, it is the one to read in the stay of a late moment: the timer begins that.
+ */
+static bool must_wait(const struct vcpu *vcpu)
+{
+	const struct vcpu *runs = this_pcpu()->current;
+
+	return csr_read(CSR_TIME) < observe_request.at || (runs && runs != vcpu);
+}
+
 void vcpu_serve_observers(struct vcpu *vcpu)
 {
 	if (!(atomic_load(&observe_request.vcpus) & vcpu->bit))
 		return;
-	if (csr_read(CSR_TIME) < observe_request.at)
+	if (is_due(vcpu)) {
+		if (observe_request.what == OBSERVE_READ)
+			observe_finish(vcpu);
+		else
+			begin_or_end(vcpu);
+	} else if (must_wait(vcpu)) {
 		external_poll_at(EXTERNAL_OBSERVE, observe_request.at);
-	else if (observe_request.what == OBSERVE_READ)
-		look_at_all_here();
-	else
-		begin_or_end(vcpu);
+	} else {
+		observe_poll();
+	}
 }

@@ -1,40 +1,127 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/watch/samples.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "arch/riscv/hart/csr.h"
+#include "core/hart/platform.h"
 #include "core/vcpu/unwind.h"
 #include "core/vcpu/vcpu.h"
 #include "core/vcpu/vm.h"
 
-/* The members that the hart writes and those that the boot hart writes are in different cache
- * lines. */
-struct ring {
-	atomic_ulong noted __attribute__((aligned(64))); /* words since boot; by its own hart */
-	uint64_t *words; /* with room for a sample that begins at the end */
-	/* The call chain of `callers_of` at one exit, which several samples share. */
-	uint64_t *callers;
-	const struct vcpu *callers_of;
-	uint32_t n_callers;                              /* with UNWIND_CUT */
-	atomic_ulong taken __attribute__((aligned(64))); /* by the boot hart */
+struct sample_ring {
+	/* Its hart's. */
+	uint64_t noted; /* words in this life of its reader */
+	uint64_t since; /* host time at which `left` was hz */
+	uint32_t left;  /* samples that may be taken before renew() */
+	/* Constant after boot. */
+	uint32_t hz;     /* samples a second at most */
+	uint32_t length; /* in words, a power of two */
+	uint32_t limit;  /* if more words than these are not taken, a sample has no room */
+	uint64_t *words;
+	uint64_t *written; /* what the reader sees of `noted` */
+	/* How many words the reader has taken. If that is a guest it may be any value: then samples
+	 * of its own are lost or replaced. */
+	const uint64_t *taken;
+} __attribute__((aligned(64)));
+_Static_assert(sizeof(struct sample_ring) == 64, "a cache line");
+
+/* One for each hart: the serial line's, then those of VM n of the tree, or NULL. */
+static struct sample_ring *rings_of[VM_MAX_VMS + 1];
+
+/* Indices of the serial line's rings, which the boot hart empties. In different cache lines. */
+struct serial_index {
+	uint64_t written __attribute__((aligned(64)));
+	uint64_t taken __attribute__((aligned(64)));
 };
 
-static struct ring *rings; /* [n_pcpus] */
+/* What a hart needs for samples with callers, and for those at the end of a ring. */
+struct bench {
+	uint64_t record[SAMPLE_WORDS + UNWIND_MOST];
+	/* The call chain of `callers_of` at one exit, which several samples share. */
+	uint64_t callers[UNWIND_MOST];
+	const struct vcpu *callers_of;
+	uint32_t n_callers; /* with UNWIND_CUT */
+};
+static struct bench *benches; /* [n_pcpus] */
 
 /* Limits of a period: its growth from one sample to the next, and its length. */
 #define GROWS   16U
 #define LONGEST (UINT64_C(1) << 40)
 
+static const char *const too_many = "more samples than operator-samples-hz allows";
+
+const char *samples_ended(const struct observer *o)
+{
+	return o->too_many ? too_many : NULL;
+}
+
+void samples_make_rings(uint32_t client, uint32_t length, uint32_t hz, void *(*alloc)(size_t size))
+{
+	struct sample_ring *rings = alloc(n_pcpus * sizeof(rings[0]));
+
+	rings_of[client] = rings;
+	for (uint32_t i = 0; i < n_pcpus; i++) {
+		rings[i].length = length;
+		rings[i].limit = length - SAMPLE_WORDS;
+		rings[i].hz = rings[i].left = hz;
+	}
+}
+
+void samples_set_ring(uint32_t client, uint32_t hart, uint64_t *words, uint64_t *written,
+                      const uint64_t *taken)
+{
+	struct sample_ring *ring = &rings_of[client][hart];
+
+	ring->words = words;
+	ring->written = written;
+	ring->taken = taken;
+}
+
+struct sample_ring *samples_rings(uint32_t client)
+{
+	return rings_of[client];
+}
+
+void *samples_page(uint32_t client, uint32_t n)
+{
+	const struct sample_ring *rings = rings_of[client];
+	uint32_t words = PAGE_SIZE / sizeof(uint64_t);
+	uint32_t each = rings ? rings->length / words : 1;
+
+	return rings && n / each < n_pcpus ? rings[n / each].words + (size_t)(n % each) * words
+	                                   : NULL;
+}
+
+void samples_forget(uint32_t client)
+{
+	struct sample_ring *rings = rings_of[client];
+
+	for (uint32_t i = 0; rings && i < n_pcpus; i++) {
+		rings[i].noted = rings[i].since = 0;
+		rings[i].left = rings[i].hz;
+	}
+}
+
 void samples_init(void *(*zeroed)(size_t size), void *(*other)(size_t size))
 {
-	rings = zeroed(n_pcpus * sizeof(rings[0]));
+	struct serial_index *index = zeroed(n_pcpus * sizeof(index[0]));
+
+	benches = zeroed(n_pcpus * sizeof(benches[0]));
+	samples_make_rings(0, SAMPLE_RING_WORDS, UINT32_MAX, zeroed);
 	for (uint32_t i = 0; i < n_pcpus; i++) {
-		rings[i].words =
-		    other((SAMPLE_RING_WORDS + SAMPLE_WORDS + 2 * UNWIND_MOST) * sizeof(uint64_t));
-		rings[i].callers = rings[i].words + SAMPLE_RING_WORDS + SAMPLE_WORDS + UNWIND_MOST;
+		rings_of[0][i].limit -= SAMPLE_RING_SPARE;
+		samples_set_ring(0, i, other(SAMPLE_RING_WORDS * sizeof(uint64_t)),
+		                 &index[i].written, &index[i].taken);
 	}
+}
+
+/* The limit of vpmu_port_sample() for narrow counters, and no more than `most`. */
+static uint64_t at_most(const struct vcpu *vcpu, uint64_t most)
+{
+	uint64_t limit = BIT(vcpu->vm->pmu_policy.width - 3);
+
+	return most < limit ? most : limit;
 }
 
 /* Returns the period for the rate that was asked for: `events` are those since the last sample, a
@@ -53,9 +140,7 @@ static __attribute__((noinline)) uint64_t next_period(struct vcpu *vcpu, struct 
 	o->sampled_at = cpu;
 	if (longest > LONGEST)
 		longest = LONGEST;
-	/* The limit of vpmu_port_sample() for narrow counters. */
-	if (longest >> (vcpu->vm->pmu_policy.width - 3))
-		longest = BIT(vcpu->vm->pmu_policy.width - 3);
+	longest = at_most(vcpu, longest);
 	/* Otherwise the result would exceed the limit. */
 	if (ticks > o->every / GROWS && events <= LONGEST)
 		next = (events << shift) / ticks * o->every >> shift;
@@ -71,109 +156,162 @@ static uint64_t flags_now(void)
 	return csr_read(CSR_VSSTATUS) & SSTATUS_SIE ? 0 : SAMPLE_MASKED;
 }
 
-/* Copies the words that were written beyond the end of the ring to its beginning. */
-static __attribute__((noinline)) void turn(struct ring *ring, uint64_t beyond)
-{
-	memcpy(ring->words, ring->words + SAMPLE_RING_WORDS, beyond * sizeof(uint64_t));
-}
-
 /* Several observers of a vcpu may have the end of a period at one exit. They share one call chain:
  * to find it eight times would make the stay too long. */
-static __attribute__((noinline)) uint32_t add_same_callers(struct vcpu *vcpu, struct ring *ring,
+static __attribute__((noinline)) uint32_t add_same_callers(struct vcpu *vcpu, struct bench *bench,
                                                            uint32_t depth, uint64_t flags,
                                                            uint64_t *chain)
 {
-	if (vcpu->ctx.callers != ring->callers || ring->callers_of != vcpu) {
-		ring->n_callers = unwind(vcpu, vcpu->ctx.x[REG_S0], flags & SAMPLE_USER,
-		                         ring->callers, UNWIND_MOST);
-		ring->callers_of = vcpu;
-		vcpu->ctx.callers = ring->callers;
+	if (vcpu->ctx.callers != bench->callers || bench->callers_of != vcpu) {
+		bench->n_callers = unwind(vcpu, vcpu->ctx.x[REG_S0], flags & SAMPLE_USER,
+		                          bench->callers, UNWIND_MOST);
+		bench->callers_of = vcpu;
+		vcpu->ctx.callers = bench->callers;
 	}
-	if (depth > (ring->n_callers & ~UNWIND_CUT))
-		depth = ring->n_callers;
-	memcpy(chain, ring->callers, (depth & ~UNWIND_CUT) * sizeof(chain[0]));
+	if (depth > (bench->n_callers & ~UNWIND_CUT))
+		depth = bench->n_callers;
+	memcpy(chain, bench->callers, (depth & ~UNWIND_CUT) * sizeof(chain[0]));
 	return depth;
 }
 
 /* Returns the same as unwind(). */
-static uint32_t add_callers(struct vcpu *vcpu, struct ring *ring, uint32_t depth, uint64_t flags,
+static uint32_t add_callers(struct vcpu *vcpu, struct bench *bench, uint32_t depth, uint64_t flags,
                             uint64_t *chain)
 {
 	if (vcpu->observers.chains > 1)
-		return add_same_callers(vcpu, ring, depth, flags, chain);
+		return add_same_callers(vcpu, bench, depth, flags, chain);
 	return unwind(vcpu, vcpu->ctx.x[REG_S0], flags & SAMPLE_USER, chain, depth);
 }
 
-/* Records a sample, or counts it as lost if there is no room. */
-static void note(struct vcpu *vcpu, struct observer *o, uint64_t events)
+static inline void fill(uint64_t *words, const struct vcpu *vcpu, const struct observer *o,
+                        uint64_t events, uint64_t flags, uint32_t n)
 {
-	struct ring *ring = &rings[vcpu->home->index];
-	uint64_t from = atomic_load_explicit(&ring->noted, memory_order_relaxed);
-	uint64_t at = from % SAMPLE_RING_WORDS, flags = flags_now();
-	uint64_t *words = ring->words + at;
-	uint32_t n = SAMPLE_WORDS;
-
-	/* Words are overwritten only after the boot hart has taken them. */
-	if (from - atomic_load_explicit(&ring->taken, memory_order_acquire) >
-	    SAMPLE_RING_WORDS - SAMPLE_RING_SPARE - SAMPLE_WORDS - o->event.depth) {
-		o->lost++;
-		return;
-	}
+	words[0] = (uint64_t)o->number << 32 | flags << 24 | (uint64_t)vcpu->id << 16 | n;
 	words[1] = csr_read(CSR_TIME);
 	words[2] = csr_read(CSR_SEPC);
 	words[3] = csr_read(CSR_VSATP);
 	words[4] = events;
 	words[5] = o->samples;
-	if (o->event.depth) {
-		uint32_t found =
-		    add_callers(vcpu, ring, o->event.depth, flags, words + SAMPLE_WORDS);
+}
+
+/* The words that are recorded now are there for the reader. */
+static inline void publish(struct sample_ring *ring, uint64_t noted)
+{
+	ring->noted = noted;
+	__atomic_store_n(ring->written, noted, __ATOMIC_RELEASE);
+}
+
+/* A sample with callers, or one that might begin at the end of the ring and end at its beginning.
+ * Not inlined: other samples would need more registers. */
+static __attribute__((noinline)) void note_aside(struct vcpu *vcpu, const struct observer *o,
+                                                 struct sample_ring *ring, uint64_t events)
+{
+	struct bench *bench = &benches[vcpu->home->index];
+	uint64_t from = ring->noted, flags = flags_now();
+	uint32_t at = from & (ring->length - 1), room = ring->length - at;
+	uint32_t depth = o->event.depth, n = SAMPLE_WORDS;
+	bool aside = n + depth > room;
+	uint64_t *words = aside ? bench->record : ring->words + at;
+
+	if (depth) {
+		uint32_t found = add_callers(vcpu, bench, depth, flags, words + n);
 
 		n += found & ~UNWIND_CUT;
 		flags |= found & UNWIND_CUT ? SAMPLE_CUT : 0;
 	}
-	words[0] = (uint64_t)o->number << 32 | flags << 24 | (uint64_t)vcpu->id << 16 | n;
-	if (at + n > SAMPLE_RING_WORDS)
-		turn(ring, at + n - SAMPLE_RING_WORDS);
-	atomic_store_explicit(&ring->noted, from + n, memory_order_release);
+	fill(words, vcpu, o, events, flags, n);
+	if (aside && n < room)
+		room = n;
+	if (aside) {
+		memcpy(ring->words + at, words, room * sizeof(words[0]));
+		memcpy(ring->words, words + room, (n - room) * sizeof(words[0]));
+	}
+	publish(ring, from + n);
+}
+
+/* Records a sample, or counts it as lost if there is no room. */
+static inline void note(struct vcpu *vcpu, struct observer *o, struct sample_ring *ring,
+                        uint64_t events)
+{
+	uint64_t from = ring->noted, *words = ring->words;
+	uint32_t length = ring->length, at = from & (length - 1), depth = o->event.depth;
+	uint32_t limit = ring->limit - depth;
+
+	/* Words are overwritten only after the reader has taken them. */
+	if (from - __atomic_load_n(ring->taken, __ATOMIC_ACQUIRE) > limit) {
+		o->lost++;
+	} else if (depth || at + SAMPLE_WORDS > length) {
+		note_aside(vcpu, o, ring, events);
+	} else {
+		fill(words + at, vcpu, o, events, flags_now(), SAMPLE_WORDS);
+		publish(ring, from + SAMPLE_WORDS);
+	}
+}
+
+/* Whether more samples may be taken, after as many as in a second. */
+static __attribute__((noinline)) bool renew(struct sample_ring *ring)
+{
+	uint64_t now = csr_read(CSR_TIME);
+
+	if (now - ring->since < platform.timebase)
+		return false;
+	ring->since = now;
+	ring->left = ring->hz;
+	return true;
+}
+
+/* The observer goes on counting, nearly without an end of a period. */
+static __attribute__((noinline)) uint64_t stop(const struct vcpu *vcpu, struct observer *o)
+{
+	o->too_many = true;
+	return at_most(vcpu, LONGEST);
 }
 
 uint64_t vcpu_sample(struct vcpu *vcpu, uint32_t n, uint64_t period, uint64_t missed)
 {
 	struct observer *o = &vcpu->observers.observer[n];
+	uint64_t events = period * (missed + 1);
+	struct sample_ring *ring;
 
+	/* Otherwise the address of each member would be computed from `vcpu`. */
+	__asm__("" : "+r"(o));
+	ring = &o->rings[vcpu->home->index];
+	if (o->too_many || (!ring->left && !renew(ring)))
+		return stop(vcpu, o);
+	ring->left--;
 	o->samples++;
 	o->late += missed;
-	note(vcpu, o, period * (missed + 1));
-	return o->every ? next_period(vcpu, o, period, period * (missed + 1)) : period;
+	note(vcpu, o, ring, events);
+	return o->every ? next_period(vcpu, o, period, events) : period;
 }
 
 bool samples_put(uint32_t hart, const uint64_t *words, uint32_t n, uint32_t spare)
 {
-	struct ring *ring = &rings[hart];
-	uint64_t from = atomic_load_explicit(&ring->noted, memory_order_relaxed);
+	struct sample_ring *ring = &rings_of[0][hart];
+	uint64_t from = ring->noted;
 
-	if (from - atomic_load_explicit(&ring->taken, memory_order_acquire) >
-	    SAMPLE_RING_WORDS - n - spare)
+	if (from - __atomic_load_n(ring->taken, __ATOMIC_ACQUIRE) > SAMPLE_RING_WORDS - n - spare)
 		return false;
 	for (uint32_t i = 0; i < n; i++)
 		ring->words[(from + i) % SAMPLE_RING_WORDS] = words[i];
-	atomic_store_explicit(&ring->noted, from + n, memory_order_release);
+	publish(ring, from + n);
 	return true;
 }
 
 uint64_t samples_noted(uint32_t hart)
 {
-	return atomic_load_explicit(&rings[hart].noted, memory_order_acquire);
+	return __atomic_load_n(rings_of[0][hart].written, __ATOMIC_ACQUIRE);
 }
 
 uint32_t samples_take(uint32_t hart, uint64_t end, uint64_t *words, uint32_t most)
 {
-	struct ring *ring = &rings[hart];
-	uint64_t at = atomic_load_explicit(&ring->taken, memory_order_relaxed);
-	uint32_t n = end - at < most ? (uint32_t)(end - at) : most;
+	struct sample_ring *ring = &rings_of[0][hart];
+	/* The boot hart's own. */
+	uint64_t *taken = &((struct serial_index *)ring->written)->taken;
+	uint32_t n = end - *taken < most ? (uint32_t)(end - *taken) : most;
 
 	for (uint32_t i = 0; i < n; i++)
-		words[i] = ring->words[(at + i) % SAMPLE_RING_WORDS];
-	atomic_store_explicit(&ring->taken, at + n, memory_order_release);
+		words[i] = ring->words[(*taken + i) % SAMPLE_RING_WORDS];
+	__atomic_store_n(taken, *taken + n, __ATOMIC_RELEASE);
 	return n;
 }

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Samples: the place of a vcpu when a period of one of its observers was over
- * (core/watch/observe.h). Its hart records them in a ring of its own, which the boot hart empties
- * while the guests run. A sample for which there is no room is counted as lost.
+ * (core/watch/observe.h). Its hart records them in a ring of its own: the serial line's, which the
+ * boot hart empties while the guests run, or that of the operator VM whose observer it is
+ * (docs/operator.md). A sample for which there is no room is counted as lost.
+ *
+ * A client is the serial line, 0, or VM n of the tree, n + 1 (core/operator/prompt_server.h).
  */
 #ifndef CORE_WATCH_SAMPLES_H
 #define CORE_WATCH_SAMPLES_H
 
 #include "core/lib/types.h"
 
+struct observer;
+struct sample_ring;
 struct vcpu;
 
 /*
@@ -26,21 +31,43 @@ struct vcpu;
 /* Words reserved for records that must not be lost: the beginning and the end of a trace. */
 #define SAMPLE_RING_SPARE 512U
 
-/* Allocates the rings. At boot. `zeroed` returns zeroed memory, `other` memory of any contents. */
+/* Allocates the serial line's rings. At boot. `zeroed` returns zeroed memory, `other` memory of any
+ * contents. */
 void samples_init(void *(*zeroed)(size_t size), void *(*other)(size_t size));
+
+/* Allocates rings of a client, one for each hart, each of `length` words, which is a power of two.
+ * On each hart its observers take at most `hz` samples a second. samples_set_ring() gives each ring
+ * its memory: `written` is for the reader, `taken` is the reader's; both count words. At boot;
+ * alloc() returns zeroed memory. */
+void samples_make_rings(uint32_t client, uint32_t length, uint32_t hz, void *(*alloc)(size_t size));
+void samples_set_ring(uint32_t client, uint32_t hart, uint64_t *words, uint64_t *written,
+                      const uint64_t *taken);
+
+/* Returns the rings of a client, for struct observer; NULL: it has none. */
+struct sample_ring *samples_rings(uint32_t client);
+
+/* Returns page n of all rings of a client, or NULL if it has fewer. */
+void *samples_page(uint32_t client, uint32_t n);
+
+/* The rings of a client begin anew. Its memory is cleared by the caller; no observer is the
+ * client's. */
+void samples_forget(uint32_t client);
+
+/* Returns why an observer takes no more samples, or NULL if it does. Home hart only. */
+const char *samples_ended(const struct observer *o);
 
 /* Records a sample of observer n of the resident vcpu; see vpmu_port_sample(). */
 uint64_t vcpu_sample(struct vcpu *vcpu, uint32_t n, uint64_t period, uint64_t missed);
 
-/* Records n words of another kind (core/watch/stays.h). Returns false, and records nothing, if that
- * would leave less than `spare` words free. `spare` is 0 only for records that must not be lost. On
- * that hart. */
+/* Records n words of another kind in the serial line's ring (core/watch/stays.h). Returns false,
+ * and records nothing, if that would leave less than `spare` words free. `spare` is 0 only for
+ * records that must not be lost. On that hart. */
 bool samples_put(uint32_t hart, const uint64_t *words, uint32_t n, uint32_t spare);
 
-/* Returns how many words a hart has recorded since boot. Boot hart only. */
+/* Returns how many words a hart has recorded there since boot. Boot hart only. */
 uint64_t samples_noted(uint32_t hart);
 
-/* Takes up to `most` words of a hart's ring, the oldest first, but none beyond the first `end`
+/* Takes up to `most` words of that ring, the oldest first, but none beyond the first `end`
  * since boot. Returns how many. Boot hart only. */
 uint32_t samples_take(uint32_t hart, uint64_t end, uint64_t *words, uint32_t most);
 

@@ -102,6 +102,9 @@ int pieces_kind(uint64_t hartid);
 int shared_kind(uint64_t hartid);
 int tables(uint64_t hartid);
 int bell_kind(uint64_t hartid);
+
+/* operator.c */
+int operator_kind(uint64_t hartid);
 int pace(uint64_t hartid);
 int crash(uint64_t hartid);
 int smp(uint64_t hartid);

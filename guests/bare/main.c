@@ -45,6 +45,7 @@ static const struct {
     {"tables", tables},
     {"bell", bell_kind},
     {"pace", pace},
+    {"operator", operator_kind},
     {"smp", smp},
     {"hsm", hsm_kind},
     {"chain", chain},

@@ -23,7 +23,8 @@ FUZZ_SRC_host_dt   := tests/fuzz/fuzz_host_dt.c core/boot/bootargs.c core/boot/h
 	core/boot/hart_usable.c core/hart/platform.c core/host/dt_path.c \
 	core/lib/text.c core/lib/printf.c \
 	$(addprefix core/host/,host_cpus.c host_iommu.c host_memory.c host_reserved.c \
-	fdt_index.c host_tree.c vm_banks.c) core/tree/vm_memory.c arch/riscv/hart/isa.c
+	fdt_index.c host_tree.c vm_banks.c vm_props.c vm_refusal.c) \
+	core/tree/vm_memory.c arch/riscv/hart/isa.c
 FUZZ_MUTATOR_host_dt := $(addprefix tests/fuzz/,mutate_fdt.c words_host_tree.c)
 FUZZ_LIBS_host_dt  := -lfdt
 FUZZ_SRC_devices   := tests/fuzz/fuzz_devices.c core/life/guest_dt.c $(VM_TREE_TEST)
@@ -41,7 +42,8 @@ FUZZ_OPTIONS_insn      := -max_len=48
 FUZZ_SRC_console   := tests/fuzz/fuzz_console.c $(CONSOLE_SRC)
 FUZZ_OPTIONS_console   := -max_len=1500 -dict=tests/fuzz/console.dict
 FUZZ_SRC_operator  := $(sort $(addprefix tests/fuzz/,fuzz_operator.c operator_model.c) \
-	$(wildcard core/operator/*.c) $(CONSOLE_SRC) core/log.c core/life/last_words.c \
+	$(filter-out core/operator/operator_rings.c,$(wildcard core/operator/*.c)) \
+	$(CONSOLE_SRC) core/log.c core/life/last_words.c \
 	$(addprefix core/lib/,event_names.c numbers.c sbi_names.c words.c) vpmu/bits.c \
 	$(VM_TREE_SRC))
 FUZZ_LIBS_operator := -lfdt

@@ -247,10 +247,31 @@ static void vm_prints(unsigned int vm)
 	require(got == n && memcmp(data, bytes, n) == 0);
 }
 
+/* A VM's name, and what was printed of its line, in pieces. */
+static void frames_begin_of(unsigned int vm)
+{
+	static char data[sizeof(out)];
+	char letter[] = {'\036', ':', (char)('A' + vm), ' ', '\0'};
+	bool all = false;
+	size_t n = 0;
+
+	for (bool first = true; !all; first = false) {
+		out_len = 0;
+		all = console_frames_vm(&con, vm);
+		require(out_len <= 256);
+		at = out;
+		if (first) {
+			close_open();
+			require(comes(letter) && comes(names[vm]) && comes("\n"));
+		}
+		n += frames_of(vm, data);
+		require(n <= CONSOLE_LINE_BYTES + 8 && !memchr(data, '\n', n));
+	}
+}
+
 /* Frames begin: what was printed of a line comes first, and is told at once, as the prompt does. */
 static void frames_begin(void)
 {
-	static char data[sizeof(out)];
 
 	console_frames(&con, true);
 	memset(cut, 0, sizeof(cut));
@@ -260,21 +281,9 @@ static void frames_begin(void)
 	opened = CONSOLE_NOBODY;
 	framed = were_framed = true;
 	require(comes("\036+\n"));
-	for (unsigned int vm = 0; vm < n_vms; vm++) {
-		char letter[] = {'\036', ':', (char)('A' + vm), ' ', '\0'};
-
-		require(comes(letter) && comes(names[vm]) && comes("\n"));
-	}
 	require(at == out + out_len);
-	for (unsigned int vm = 0; vm < n_vms; vm++) {
-		size_t n;
-
-		out_len = 0;
-		require(console_vm_write(&con, vm, "", 0) == 0 && out_len <= MOST);
-		at = out;
-		n = frames_of(vm, data);
-		require(n <= CONSOLE_LINE_BYTES + 8 && !memchr(data, '\n', n));
-	}
+	for (unsigned int vm = 0; vm < n_vms; vm++)
+		frames_begin_of(vm);
 }
 
 static void frames_end(void)

@@ -279,6 +279,14 @@ void observe_post(enum observe_what what, uint64_t asked)
 }
 
 /* Of the second hart there is a line and a bit. */
+struct sample_ring *samples_rings(uint32_t client)
+{
+	static uint64_t rings; /* the serial line has some */
+
+	(void)client;
+	return (struct sample_ring *)&rings;
+}
+
 uint64_t samples_noted(uint32_t on)
 {
 	return on ? 25 : 0;
@@ -330,6 +338,16 @@ uint64_t account_call(uint32_t row, uint64_t *fid)
 bool vcpu_is_observed(const struct vcpu *vcpu)
 {
 	return vcpu->index & 1;
+}
+
+uint64_t observe_vcpus(uint32_t of_vms)
+{
+	uint64_t found = 0;
+
+	for (uint32_t i = 0; i < MAX_HART_VCPUS && this_pcpu()->vcpus[i]; i++)
+		found |= vcpu_is_observed(this_pcpu()->vcpus[i]) ? BIT(i) : 0;
+	require(of_vms == ~0U);
+	return found;
 }
 
 uint64_t vcpu_fw_total(const struct vcpu *vcpu, uint32_t code)

@@ -12,6 +12,7 @@
 
 #include "arch/riscv/hart/isa.h"
 #include "core/life/guest_dt.h"
+#include "core/life/seed.h"
 #include "core/tree/pci_node.h"
 #include "core/tree/vm_memory.h"
 

@@ -69,6 +69,12 @@ static const char *const props[] = {
     "writes",
     "bell",
     "bell-identity",
+    "operator",
+    "operator-vms",
+    "operator-requests-hz",
+    "operator-samples-hz",
+    "operator-interrupt",
+    "operator-identity",
     NULL,
 };
 static const char *const strings[] = {
@@ -76,7 +82,7 @@ static const char *const strings[] = {
     "never", "always",     "on-failure", "stop",    "fault",     "",          "numbers",
     "bits",  "kunminghu",  "none",       "trusted", "isolated",  "serial0",   "aia",
     "plic",  "00:01.0",    "00:1f.7",    "01:00.0", "1af4:1041", "8086:11e8", "fw-cfg",
-    "read",  "read-write", NULL,
+    "read",  "read-write", "watch",      "control", NULL,
 };
 static const char *const nodes[] = {
     "images",           "vms",   "pmu",     "vcpu0",  "vcpu1", "vcpu2", "vcpu8",     "a",     "b",

@@ -233,9 +233,10 @@ static void narrow(const struct selector_run *run)
 static void parse(void)
 {
 	static struct vm_refusal why;
-	const struct vm_blob blob = {table_blob, &why};
+	const struct vm_node n = {
+	    .blob = table_blob, .at = fdt_path_offset(table_blob, "/pmu"), .why = &why};
 
-	if (!whole.n_runs && !pmu_node_parse(&blob, fdt_path_offset(table_blob, "/pmu"), &whole))
+	if (!whole.n_runs && !pmu_node_parse(&n, &whole))
 		abort();
 }
 

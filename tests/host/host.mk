@@ -72,7 +72,7 @@ HOST_LIBS_fdt_walk := -lfdt
 HOST_TESTS += guest_dt
 GUEST_DT_SRC := $(addprefix core/host/,fdt_index.c host_reserved.c host_tree.c dt_path.c \
 	vm_banks.c vm_props.c vm_refusal.c) core/lib/text.c core/lib/printf.c \
-	$(addprefix core/tree/,device_node.c pci_node.c vm_memory.c)
+	$(addprefix core/tree/,device_node.c dt_writer.c pci_node.c vm_memory.c)
 HOST_SRC_guest_dt := tests/host/test_guest_dt.c core/life/guest_dt.c $(GUEST_DT_SRC)
 HOST_LIBS_guest_dt := -lfdt
 
@@ -129,6 +129,9 @@ HOST_SRC_console_random := tests/host/test_console_random.c tests/host/console_l
 HOST_TESTS += printf
 HOST_SRC_printf := tests/host/test_printf.c core/lib/printf.c
 
+HOST_TESTS += copy
+HOST_SRC_copy := tests/host/test_copy.c
+
 HOST_TESTS += words
 HOST_SRC_words := tests/host/test_words.c $(addprefix core/lib/,words.c event_names.c sbi_names.c \
 	text.c printf.c)
@@ -176,11 +179,11 @@ $(TERMINAL_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 # Its writes of CSRs are seen.
 HOST_TESTS += vmids
-HOST_SRC_vmids := tests/host/test_vmids.c arch/riscv/hart/gstage.c
+HOST_SRC_vmids := tests/host/test_vmids.c arch/riscv/hart/gstage.c arch/riscv/hart/pte.c
 $(HOST_SRC_vmids:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_WRITES
 
 HOST_TESTS += gstage
-HOST_SRC_gstage := tests/host/test_gstage.c arch/riscv/hart/gstage.c
+HOST_SRC_gstage := tests/host/test_gstage.c arch/riscv/hart/gstage.c arch/riscv/hart/pte.c
 $(HOST_SRC_gstage:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_WRITES
 
 # The driver of the IOMMU, on one that may have any defect.
@@ -221,7 +224,7 @@ $(HOST_SRC_pci_msix:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 # The map of HS, beside a register that takes what the hart has.
 HOST_TESTS += hs_map
-HOST_SRC_hs_map := tests/host/test_hs_map.c arch/riscv/hart/hs_map.c
+HOST_SRC_hs_map := tests/host/test_hs_map.c arch/riscv/hart/hs_map.c arch/riscv/hart/pte.c
 $(HOST_SRC_hs_map:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_WRITES
 
 # Combined events, on the counters of another hart.
@@ -274,6 +277,11 @@ $(HOST_SRC_unwind:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 HOST_TESTS += samples
 HOST_SRC_samples := tests/host/test_samples.c core/watch/samples.c
 $(HOST_SRC_samples:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
+
+# Rings of a VM that is an operator, with any contents.
+HOST_TESTS += operator_rings
+HOST_SRC_operator_rings := tests/host/test_operator_rings.c core/operator/operator_rings.c
+$(HOST_SRC_operator_rings:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 # Harts that are threads, under ThreadSanitizer: what one hands to another must be in order.
 THREADS_SRC := $(addprefix tests/host/,test_threads.c threads.c) core/log.c core/console/ring.c \

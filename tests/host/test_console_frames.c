@@ -11,8 +11,9 @@
 
 #include "tests/host/console_log.h"
 
-#define RS   "\036"
-#define HEAD RS "+\n" RS ":A linux-a\n" RS ":B linux-b\n" RS ":C c\n"
+#define RS    "\036"
+#define BEGIN RS "+\n"
+#define NAMES RS ":A linux-a\n" RS ":B linux-b\n" RS ":C c\n"
 
 static int interactive(void **state)
 {
@@ -21,12 +22,25 @@ static int interactive(void **state)
 	return 0;
 }
 
+/* As the answer to `frames on` does, a VM in each stay, or a piece of its unfinished line. */
+static void tell_vms(void)
+{
+	for (unsigned int vm = 0; vm < 3; vm++) {
+		do
+			call_bytes = 0;
+		while (!console_frames_vm(&con, vm));
+		assert_in_range(call_bytes, 0, 200);
+	}
+}
+
 static int framed(void **state)
 {
 	(void)state;
 	start(true);
 	console_frames(&con, true);
-	EMITTED(HEAD);
+	EMITTED(BEGIN);
+	tell_vms();
+	EMITTED(NAMES);
 	return 0;
 }
 
@@ -67,7 +81,9 @@ static void begin_again_and_end(void **state)
 	PUT(0, "half");
 	(void)emitted();
 	console_frames(&con, true);
-	EMITTED("\n" HEAD);
+	EMITTED("\n" BEGIN);
+	tell_vms();
+	EMITTED(NAMES);
 	PRINTS(0, " a", RS "A a");
 	console_frames(&con, false);
 	EMITTED("\n" RS "-\n");
@@ -90,9 +106,16 @@ static void most_work_of_a_call(void **state)
 	PUT(1, "\033[999D\r\033]");
 	console_frames(&con, true);
 	PUT(0, "x");
-	call_bytes = 0;
-	assert_int_equal(console_vm_write(&con, 1, "%\n", 2), 1);
-	assert_in_range(call_bytes, 3 * CONSOLE_LINE_BYTES, 1200);
+	(void)emitted();
+	for (unsigned int calls = 0; console_vm_write(&con, 1, "%\n", 2) == 0; calls++) {
+		assert_in_range(call_bytes, 3, 200);
+		assert_in_range(calls, 0, 20);
+		call_bytes = 0;
+	}
+	assert_in_range(call_bytes, 3, 200);
+	assert_non_null(strstr(emitted(), RS ":B linux-b\n" RS "B%25"));
+	assert_true(console_frames_vm(&con, 2));
+	PUT(0, "x");
 	memset(many, '\n', sizeof(many));
 	call_bytes = 0;
 	assert_int_equal(console_vm_write(&con, 2, many, sizeof(many)), 5);
@@ -110,7 +133,7 @@ static void at_the_prompt(void **state)
 	assert_int_equal(type('v'), -1);
 	(void)emitted();
 	console_frames(&con, true);
-	EMITTED("\r\n" HEAD);
+	EMITTED("\r\n" BEGIN);
 	assert_int_equal(type('x'), 1);
 	command(':');
 	assert_int_equal(type('x'), 1);
@@ -125,14 +148,38 @@ static void kept_lines(void **state)
 	PUT(2, "red\033[3");
 	(void)emitted();
 	console_frames(&con, true);
-	EMITTED("\r\n" HEAD);
-	PRINTS(2, "1m", RS "Cred%1B[1m");
-	for (unsigned int vm = 0; vm < 3; vm++)
-		assert_int_equal(console_vm_write(&con, vm, "", 0), 0);
-	EMITTED("\n" RS "A~ # l\n" RS "Bcaf\xc3\xa9 50%25%0D");
+	EMITTED("\r\n" BEGIN);
+	while (console_vm_write(&con, 2, "1m", 2) == 0)
+		;
+	EMITTED(RS ":C c\n" RS "Cred%1B[1");
+	PRINTS(2, "m", "m");
+	tell_vms();
+	EMITTED("\n" RS ":A linux-a\n" RS "A~ # l\n" RS ":B linux-b\n" RS "Bcaf\xc3\xa9 50%25%0D");
 	assert_int_equal(console_vm_write(&con, 1, "", 0), 0);
 	EMITTED("");
 	PRINTS(2, "\xe2\x82", "\n" RS "C\xe2\x82");
+}
+
+/* A VM may end, and begin again, before the answer has come to it. */
+static void an_end_before_its_turn(void **state)
+{
+	char line[100];
+	const char *rest;
+
+	(void)state;
+	memset(line, '%', sizeof(line));
+	put_bytes(1, line, sizeof(line));
+	(void)emitted();
+	console_frames(&con, true);
+	EMITTED(BEGIN);
+	console_vm_ended(&con, 1, true);
+	EMITTED(RS ":B linux-b\n" RS "B%25");
+	console_vm_ended(&con, 1, false);
+	while (console_vm_write(&con, 1, "n", 1) == 0)
+		;
+	rest = emitted();
+	assert_int_equal(strlen(rest), 3 * (sizeof(line) - 1) + 1);
+	assert_string_equal(rest + strlen(rest) - 4, "%25n");
 }
 
 static void typed_to(void **state)
@@ -274,6 +321,7 @@ int main(void)
 	    cmocka_unit_test_setup(answers, framed),
 	    cmocka_unit_test_setup(begin_again_and_end, framed),
 	    cmocka_unit_test_setup(kept_lines, interactive),
+	    cmocka_unit_test_setup(an_end_before_its_turn, interactive),
 	    cmocka_unit_test_setup(most_work_of_a_call, interactive),
 	    cmocka_unit_test_setup(at_the_prompt, interactive),
 	    cmocka_unit_test_setup(typed_to, framed),

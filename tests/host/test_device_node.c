@@ -179,11 +179,12 @@ static uint32_t sum_of(const char *host)
 {
 	void *t = one_device(host);
 	struct vm_refusal why;
-	const struct vm_blob b = {t, &why};
+	const struct vm_limits limits = {.host_tree = test_host};
+	const struct vm_node n = {.blob = t, .at = node(t, CLOCK), .why = &why, .limits = &limits};
 	uint32_t bytes = 0, before, after;
 	struct vm_config vm = *beta(t);
 
-	assert_true(device_node_check(&b, node(t, CLOCK), test_host, &vm.devices[0], &bytes));
+	assert_true(device_node_check(&n, &vm.devices[0], &bytes));
 	build(&vm, sizeof(dt));
 	after = fdt_totalsize(dt);
 	vm.n_devices = 0;

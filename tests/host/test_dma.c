@@ -54,6 +54,7 @@ static uint32_t recorded[4096], n_recorded; /* ids of faults */
 static const struct vm *payer;  /* of the current stay */
 static uint32_t in_vain[HARTS]; /* stays that nobody pays */
 static uint32_t stays[HARTS], lines, lines_of_stay;
+static bool waited; /* a line did when the stay began */
 static char last_line[256], all_lines[16384];
 static uint32_t ended, mutes;
 static uint64_t muted_life;
@@ -80,17 +81,24 @@ struct pcpu *this_pcpu(void)
 	return &harts[here];
 }
 
-void log_line(const char *format, ...)
+void log_text(const char *line)
 {
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(last_line, sizeof(last_line), format, args);
-	va_end(args);
+	strcpy(last_line, line);
 	lines++;
 	lines_of_stay++;
 	assert_true(strlen(all_lines) + strlen(last_line) + 2 < sizeof(all_lines));
 	strcat(strcat(all_lines, last_line), "\n");
+}
+
+void log_line(const char *format, ...)
+{
+	char line[sizeof(last_line)];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	log_text(line);
 }
 
 void external_set_affinity(const struct irqchip_source *source, uint32_t from, uint32_t to)
@@ -213,7 +221,8 @@ static void after(uint32_t taken)
 	in_vain[here] += !payer;
 	for (; taken < fake_iommu.taken; taken++)
 		assert_ptr_equal(vm_of(recorded[taken]), payer);
-	assert_true(lines_of_stay <= 1);
+	/* One is made, or one is printed. */
+	assert_true(lines_of_stay + (*dma.line && !(waited && !lines_of_stay)) <= 1);
 }
 
 static void stay(uint32_t hart, struct vm *vm, bool wire)
@@ -223,6 +232,7 @@ static void stay(uint32_t hart, struct vm *vm, bool wire)
 	here = hart;
 	payer = NULL;
 	lines_of_stay = 0;
+	waited = *dma.line;
 	if (vm)
 		dma_serve_request(vm);
 	else if (wire)
@@ -255,8 +265,7 @@ static bool step(void)
 	return false;
 }
 
-/* All that is to be done now. */
-static void settle(void)
+static void run(void)
 {
 	uint32_t n = 0;
 
@@ -271,12 +280,20 @@ static void pass(uint64_t ticks)
 	for (;;) {
 		uint64_t next = looks[0] < looks[1] ? looks[0] : looks[1];
 
-		settle();
+		run();
 		if (host_csrs[CSR_TIME] >= end)
 			return;
 		next = looks[0] < looks[1] ? looks[0] : looks[1];
 		host_csrs[CSR_TIME] = next < end ? next : end;
 	}
+}
+
+/* All that is to be done now, and a rest later the stay that prints its line. */
+static void settle(void)
+{
+	run();
+	if (*dma.line)
+		pass(MS);
 }
 
 static void begin(uint32_t vm)
@@ -434,10 +451,8 @@ static void at_once(void **state)
 			         i + 1);
 			assert_true(told(line));
 		}
-		assert_true(
-		    told("IOMMU: DMA of 08:00.0, which no VM has: access to 0x1000 (cause 258)\n"));
 		assert_true(told("IOMMU: DMA of 08:00.0, which no VM has: access to 0x1000 (cause "
-		                 "258); 15 before it\n"));
+		                 "258); 16 before it\n"));
 		assert_int_equal(mutes, 0);
 		teardown(NULL);
 	}
@@ -524,7 +539,8 @@ static void rest_at_the_end(void **state)
 	assert_int_equal(lines, 1);
 	fault(id_of(1, 0));
 	here = 1;
-	/* Records and the line are two pieces. */
+	/* Records, a line that is made, and one that is printed are three pieces. */
+	assert_true(dma_log_remaining(&vms[1]));
 	assert_true(dma_log_remaining(&vms[1]));
 	assert_int_equal(lines, 1);
 	assert_true(dma_log_remaining(&vms[1]));

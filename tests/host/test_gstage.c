@@ -140,7 +140,7 @@ static void beside_others(void **state)
 	(void)state;
 	gstage_map(&gs, (gpa_t){0x80000000}, (hpa_t){HOST + 4 * BLOCK}, BLOCK, alloc);
 	gstage_map_data(&gs, (gpa_t){0x80200000}, (hpa_t){HOST}, 2 * PAGE, false, alloc);
-	gstage_map_device(&gs, 0x80202000, PAGE, alloc);
+	gstage_map_data(&gs, (gpa_t){0x80202000}, (hpa_t){0x80202000}, PAGE, true, alloc);
 	is(0x801fffff, READ | WRITE | EXECUTE, HOST + 5 * BLOCK - 1);
 	is(0x80200000, READ, HOST);
 	is(0x80201fff, READ, HOST + 2 * PAGE - 1);

@@ -12,6 +12,7 @@
 #include <libfdt.h>
 
 #include "core/life/guest_dt.h"
+#include "core/life/seed.h"
 
 #define MIB(n) ((uint64_t)(n) << 20)
 

@@ -18,6 +18,7 @@
 #include "core/sched/sched_parts.h"
 #include "core/vcpu/guest_file.h"
 #include "core/vcpu/vm.h"
+#include "core/watch/observe.h"
 
 #define VMS   4U
 #define FILES 3U
@@ -26,6 +27,7 @@
 uint64_t host_csrs[4096];
 struct platform platform;
 atomic_bool machine_stopped;
+struct observe_request observe_request;
 
 static union hart_stack stack;
 static struct vm guests[VMS];
@@ -38,6 +40,12 @@ static uint64_t woken;
 struct pcpu *this_pcpu(void)
 {
 	return &stack.pcpu;
+}
+
+void observe_finish(struct vcpu *vcpu)
+{
+	(void)vcpu;
+	abort();
 }
 
 void machine_rest(void)

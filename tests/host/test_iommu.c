@@ -367,7 +367,7 @@ static void test_trials(void **state)
 	(void)state;
 	fake_iommu.as_qemu = fake_iommu.records_trials = true;
 	must_init();
-	assert_false(iommu_has_fault(&iommu));
+	assert_false(iommu_waiting_faults(&iommu));
 	fake_iommu_reset();
 	fake_iommu.caps &= ~CAP_DBG;
 	fake_iommu.translates_all = true;
@@ -595,7 +595,7 @@ static void test_fault_queue(void **state)
 			assert_int_equal(fault.cause, FAKE_NO_CONTEXT);
 			assert_true(fault.address == GPA + n);
 		}
-		assert_false(iommu_has_fault(&iommu));
+		assert_false(iommu_waiting_faults(&iommu));
 		assert_int_equal(iommu_take_lost(&iommu), IOMMU_LOST_NONE);
 	}
 }

@@ -33,7 +33,7 @@ static uint32_t here;
 static uint64_t poll_at[HARTS];
 static uint64_t asked; /* vcpus with REQ_OBSERVE */
 static uint64_t read_at[VCPUS];
-static uint32_t ended;
+static uint32_t ended, reads;
 
 struct pcpu *this_pcpu(void)
 {
@@ -62,6 +62,14 @@ void vcpu_request(struct vcpu *vcpu, uint64_t what)
 	asked |= vcpu->bit;
 }
 
+void pcpu_interrupt(struct pcpu *pcpu, uint64_t of)
+{
+	assert_ptr_equal(pcpu, this_pcpu());
+	for (uint32_t i = 0; i < VCPUS; i++)
+		assert_true(!(of & BIT(i)) || vcpus[i].requests.pending & REQ_OBSERVE);
+	asked |= of;
+}
+
 void vcpu_take_samples(struct vcpu *vcpu)
 {
 	assert_ptr_equal(vcpu->home, this_pcpu());
@@ -69,8 +77,11 @@ void vcpu_take_samples(struct vcpu *vcpu)
 
 void observer_read(struct vcpu *vcpu, uint32_t n, uint64_t now)
 {
-	if (vcpu->observers.observer[n].number)
-		read_at[vcpu->index] = now;
+	if (!vcpu->observers.observer[n].number)
+		return;
+	assert_int_equal(read_at[vcpu->index], 0);
+	read_at[vcpu->index] = now;
+	reads++;
 }
 
 void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_event *event)
@@ -83,6 +94,12 @@ void observer_end(struct vcpu *vcpu, uint32_t n)
 	assert_ptr_equal(vcpu->home, this_pcpu());
 	vcpu->observers.observer[n].number = 0;
 	ended++;
+}
+
+bool vcpu_is_observed(const struct vcpu *vcpu)
+{
+	(void)vcpu;
+	abort();
 }
 
 void account_copy(const struct vcpu *vcpu)
@@ -120,6 +137,7 @@ static int setup(void **state)
 	}
 	for (uint32_t k = 0; k < HARTS; k++) {
 		harts[k].index = k;
+		harts[k].current = harts[k].stay_vcpu = NULL;
 		poll_at[k] = NEVER;
 	}
 	return 0;
@@ -146,6 +164,23 @@ static void serve(uint32_t vcpu)
 	vcpu_serve_observers(&vcpus[vcpu]);
 }
 
+/* What is asked for at the moment of a hart is served in later stays. */
+static void serve_asked(void)
+{
+	uint64_t which = asked;
+
+	asked = 0;
+	for (uint32_t i = 0; i < VCPUS; i++) {
+		if (!(which & BIT(i)))
+			continue;
+		host_csrs[CSR_TIME] += 3;
+		reads = 0;
+		serve(i);
+		assert_int_equal(reads, 1);
+	}
+	assert_int_equal(asked, 0);
+}
+
 static void poll(uint32_t hart)
 {
 	here = hart;
@@ -158,7 +193,16 @@ static uint64_t left(void)
 	return atomic_load(&observe_request.vcpus);
 }
 
-/* All vcpus are on the client's hart: they are not read in the stay of the request. */
+static void runs(uint32_t vcpu)
+{
+	struct pcpu *pcpu = vcpus[vcpu].home;
+
+	pcpu->current = pcpu->stay_vcpu = &vcpus[vcpu];
+}
+
+/* All vcpus are on the client's hart: they are not read in the stay of the request. At the moment
+ * that one is which runs. The others are read later, each in a stay of its own, and have the
+ * moment's time. */
 static void one_hart(void **state)
 {
 	(void)state;
@@ -168,11 +212,55 @@ static void one_hart(void **state)
 	assert_int_equal(left(), 5);
 	assert_int_equal(poll_at[0], 1000 + MOMENT);
 	host_csrs[CSR_TIME] += MOMENT;
+	runs(2);
+	reads = 0;
 	poll(0);
+	assert_int_equal(left(), 1);
+	assert_int_equal(reads, 1);
+	assert_int_equal(asked, 1);
+	/* Again, for somebody else: nothing is due twice. */
+	host_csrs[CSR_TIME] += 1;
+	asked = 0;
+	poll(0);
+	assert_int_equal(asked, 0);
+	asked = 1;
+	serve_asked();
 	assert_int_equal(left(), 0);
 	assert_int_equal(read_at[0], 1000 + MOMENT);
 	assert_int_equal(read_at[2], 1000 + MOMENT);
 	assert_int_equal(asked, 0);
+}
+
+/* Before the moment nothing is read, and behind it a vcpu before something is counted for it. */
+static void counted(void **state)
+{
+	(void)state;
+	post(5);
+	serve(0);
+	observe_before(&vcpus[0]);
+	assert_int_equal(left(), 5);
+	host_csrs[CSR_TIME] += MOMENT;
+	poll(0);
+	assert_int_equal(asked, 5);
+	host_csrs[CSR_TIME] += 7;
+	observe_before(&vcpus[2]);
+	assert_int_equal(left(), 1);
+	observe_before(&vcpus[2]);
+	assert_int_equal(read_at[2], 1000 + MOMENT);
+	asked = 0;
+	/* It has been served: its request does nothing. */
+	serve(2);
+	serve(0);
+	assert_int_equal(left(), 0);
+	/* Not what is no read. */
+	post_this(OBSERVE_BEGIN, 1);
+	host_csrs[CSR_TIME] += MOMENT;
+	poll(0);
+	observe_before(&vcpus[0]);
+	assert_int_equal(left(), 1);
+	read_at[0] = 0;
+	serve(0);
+	assert_int_equal(left(), 0);
 }
 
 static void end(uint32_t number, uint32_t count)
@@ -228,23 +316,32 @@ static void two_harts(void **state)
 	host_csrs[CSR_TIME] = at;
 	for (uint32_t k = 0; k < HARTS; k++)
 		poll(k);
+	serve_asked();
 	assert_int_equal(left(), 0);
 	for (uint32_t i = 0; i < VCPUS; i++)
 		assert_int_equal(read_at[i], at);
 }
 
-/* A hart that sees the request late reads at once. */
+/* A hart that sees the request late reads at once, or if it runs something else, when its timer
+ * comes: in a stay whose first work is the vcpu that runs. */
 static void late(void **state)
 {
 	(void)state;
 	post(3);
 	serve(0);
 	host_csrs[CSR_TIME] += MOMENT + 5;
+	runs(3);
+	serve(1);
+	assert_int_equal(poll_at[1], 1000 + MOMENT);
+	assert_int_equal(left(), 3);
+	harts[1].current = NULL;
+	harts[1].stay_vcpu = &vcpus[1];
 	serve(1);
 	assert_int_equal(poll_at[1], NEVER);
 	assert_int_equal(left(), 1);
 	assert_int_equal(read_at[1], 1000 + MOMENT + 5);
 	poll(0);
+	serve_asked();
 	assert_int_equal(left(), 0);
 }
 
@@ -263,6 +360,7 @@ static void moved(void **state)
 	here = 0;
 	observe_arrive(&vcpus[1]);
 	assert_int_equal(asked, 2);
+	harts[0].stay_vcpu = &vcpus[1];
 	serve(1);
 	assert_int_equal(left(), 0);
 	asked = 0;
@@ -277,9 +375,9 @@ static void moved(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(one_hart, setup),  cmocka_unit_test_setup(begin_and_end, setup),
-	    cmocka_unit_test_setup(two_harts, setup), cmocka_unit_test_setup(late, setup),
-	    cmocka_unit_test_setup(moved, setup),
+	    cmocka_unit_test_setup(one_hart, setup),      cmocka_unit_test_setup(counted, setup),
+	    cmocka_unit_test_setup(begin_and_end, setup), cmocka_unit_test_setup(two_harts, setup),
+	    cmocka_unit_test_setup(late, setup),          cmocka_unit_test_setup(moved, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,6 +85,18 @@ static void a_virtio_function(void **state)
 	assert_int_equal(m->words[1] & 0xffff, PCI_COMMAND_MEMORY | PCI_COMMAND_INTX_DISABLE);
 }
 
+/* Its number is no other's: not that of the operator's function, either. */
+static void a_number_of_its_own(void **state)
+{
+	struct vm_device *d = give_vm(0, "00:01.0", false, 0x08);
+
+	(void)state;
+	add_virtio(0x08);
+	tree.vms[0].operator.source = 1;
+	accept();
+	assert_int_equal(d->irqs[0].guest, 2);
+}
+
 /* Small BARs have pages of their own, and no two VMs' windows overlap. */
 static void places(void **state)
 {
@@ -300,6 +312,7 @@ int main(void)
 	    cmocka_unit_test_setup(what_nobody_has_is_off, setup),
 	    cmocka_unit_test_setup(behind_another_iommu, setup),
 	    cmocka_unit_test_setup(a_virtio_function, setup),
+	    cmocka_unit_test_setup(a_number_of_its_own, setup),
 	    cmocka_unit_test_setup(places, setup),
 	    cmocka_unit_test_setup(beside_memory, setup),
 	    cmocka_unit_test_setup(by_vendor_and_device, setup),

@@ -104,10 +104,9 @@ static void messages(void **state)
 		assert_int_equal(functions[1].shown.msix, 0x60);
 		functions_begin(&vms[1]);
 		/* No pin, and INTx is off whatever it writes. */
-		functions_access(&vms[1], 0x28 * PCI_PAGE + PCI_COMMAND, true, 0, 2);
+		vpci_write(&vms[1], 0x28 * PCI_PAGE + PCI_COMMAND, 0, 2);
 		assert_int_equal(bus[0x28].words[1] & 0xffff, 0x402);
-		assert_int_equal(functions_access(&vms[1], 0x28 * PCI_PAGE + PCI_PIN, false, 0, 1),
-		                 0);
+		assert_int_equal(vpci_read(&vms[1], 0x28 * PCI_PAGE + PCI_PIN, 1), 0);
 	}
 }
 
@@ -127,8 +126,8 @@ static void lives(void **state)
 	vm->life.number = 7;
 	functions_begin(vm);
 	assert_int_equal(m->words[1] & 0xffff, PCI_COMMAND_MEMORY);
-	functions_access(vm, page + PCI_COMMAND, true, 6, 2);
-	assert_int_equal(functions_access(vm, page, false, 0, 4), 0x10441af4);
+	vpci_write(vm, page + PCI_COMMAND, 6, 2);
+	assert_int_equal(vpci_read(vm, page, 4), 0x10441af4);
 	assert_int_equal(m->words[1] & 0xffff, 6);
 	/* Muted, by the number that the IOMMU has for it; not for what it did in a life before. */
 	assert_false(pci_block_function(0x08, 6));
@@ -172,8 +171,8 @@ static void lives(void **state)
 	/* The next life begins as the one before, and a mute that comes too late is none. */
 	vm->life.number = 8;
 	functions_begin(vm);
-	assert_int_equal(functions_access(vm, page + PCI_COMMAND, false, 0, 2), 0);
-	functions_access(vm, page + PCI_COMMAND, true, 6, 2);
+	assert_int_equal(vpci_read(vm, page + PCI_COMMAND, 2), 0);
+	vpci_write(vm, page + PCI_COMMAND, 6, 2);
 	assert_false(pci_block_function(0x08, 7));
 	assert_int_equal(m->words[1] & 0xffff, 6);
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "arch/riscv/hart/csr.h"
+#include "core/hart/platform.h"
 #include "core/vcpu/unwind.h"
 #include "core/vcpu/vcpu.h"
 #include "core/vcpu/vm.h"
@@ -21,6 +22,7 @@
 
 uint64_t host_csrs[4096];
 uint32_t n_pcpus = 1;
+struct platform platform = {.timebase = MHZ};
 
 static struct vm vm;
 static struct pcpu pcpu;
@@ -41,25 +43,27 @@ uint32_t unwind(const struct vcpu *of, uint64_t fp, bool user, uint64_t *chain, 
 	return cut && n < most ? n | UNWIND_CUT : n;
 }
 
-static void *allocated[2];
-
-static void *zeroed(size_t size)
-{
-	allocated[0] = aligned_alloc(64, size);
-	return memset(allocated[0], 0, size);
-}
+#define ALLOCATIONS 8U
+static void *allocated[ALLOCATIONS];
+static uint32_t n_allocated;
 
 static void *other(size_t size)
 {
-	allocated[1] = malloc(size);
-	return allocated[1];
+	assert_true(n_allocated < ALLOCATIONS);
+	allocated[n_allocated] = aligned_alloc(64, (size + 63) / 64 * 64);
+	return allocated[n_allocated++];
+}
+
+static void *zeroed(size_t size)
+{
+	return memset(other(size), 0, size);
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	free(allocated[0]);
-	free(allocated[1]);
+	while (n_allocated)
+		free(allocated[--n_allocated]);
 	return 0;
 }
 
@@ -69,7 +73,7 @@ static int setup(void **state)
 	samples_init(zeroed, other);
 	vm.pmu_policy.width = 64;
 	vcpu.observers = (struct vcpu_observers){.n = 1};
-	*observer = (struct observer){.number = 7};
+	*observer = (struct observer){.number = 7, .rings = samples_rings(0)};
 	host_csrs[CSR_TIME] = 1;
 	luck = (struct chance){chance_mix(1)};
 	return 0;
@@ -207,6 +211,103 @@ static void test_same_callers(void **state)
 	take(noted);
 }
 
+/* --- an operator's ring ------------------------------------------------------------------------
+ */
+
+#define LENGTH 64U /* words */
+#define HZ     500U
+
+static uint64_t of_client[LENGTH], written, read_so_far;
+
+static void client_begins(void)
+{
+	samples_make_rings(3, LENGTH, HZ, zeroed);
+	samples_set_ring(3, 0, of_client, &written, &read_so_far);
+	written = read_so_far = 0;
+	samples_forget(3);
+	*observer = (struct observer){.number = 3 << 24 | 7, .rings = samples_rings(3)};
+	host_csrs[CSR_TIME] = 1;
+}
+
+static uint64_t sample_now(uint32_t depth)
+{
+	observer->event.depth = (uint16_t)depth;
+	return vcpu_sample(&vcpu, 2, 1000, 0);
+}
+
+/* Whatever the guest's index is, Tally writes into the ring alone, whole samples, in their order.
+ */
+static void test_any_index(void **state)
+{
+	uint64_t before = 0, lost = 0;
+
+	(void)state;
+	client_begins();
+	assert_null(samples_rings(4));
+	assert_ptr_equal(samples_rings(3), observer->rings);
+	for (uint32_t i = 0; i < 100000; i++) {
+		uint64_t n, was = written, free = below(&luck, LENGTH + 1);
+
+		host_csrs[CSR_TIME] += MHZ; /* so that there are never too many */
+		callers = below(&luck, UNWIND_MOST + 1);
+		n = below(&luck, 3) ? 0 : below(&luck, 40);
+		read_so_far = below(&luck, 4) ? was - LENGTH + free : chance(&luck);
+		free = LENGTH - (was - read_so_far);
+		(void)sample_now((uint32_t)n);
+		if (was - read_so_far > LENGTH || free < SAMPLE_WORDS + n) {
+			assert_int_equal(written, was);
+			assert_int_equal(observer->lost, ++lost);
+			continue;
+		}
+		n = SAMPLE_WORDS + (callers < n ? callers : n);
+		assert_int_equal(written, was + n);
+		assert_int_equal(of_client[was % LENGTH] & 0xff, n);
+		assert_int_equal(of_client[was % LENGTH] >> 32, 3 << 24 | 7);
+		assert_int_equal(of_client[(was + 2) % LENGTH], host_csrs[CSR_SEPC]);
+		assert_true(of_client[(was + 5) % LENGTH] > before);
+		before = of_client[(was + 5) % LENGTH];
+		if (n > SAMPLE_WORDS)
+			assert_int_equal(of_client[(was + n - 1) % LENGTH],
+			                 host_csrs[CSR_SEPC] + n - SAMPLE_WORDS);
+	}
+	assert_int_equal(samples_noted(0), 0);
+	assert_true(lost > 1000 && before > 50000);
+}
+
+/* No more than HZ in a second; then its period is as long as it can be, for good. */
+static void test_too_many(void **state)
+{
+	(void)state;
+	client_begins();
+	host_csrs[CSR_TIME] = 5 * MHZ;
+	for (uint32_t i = 0; i < 4 * HZ; i++) {
+		assert_int_equal(sample_now(0), 1000);
+		read_so_far = written;
+		/* As fast as is allowed. */
+		host_csrs[CSR_TIME] += MHZ / HZ;
+	}
+	assert_null(samples_ended(observer));
+	for (uint32_t i = 0; sample_now(0) == 1000; i++) {
+		assert_true(i < HZ);
+		read_so_far = written;
+		host_csrs[CSR_TIME] += MHZ / HZ - 1;
+	}
+	assert_string_equal(samples_ended(observer),
+	                    "more samples than operator-samples-hz allows");
+	host_csrs[CSR_TIME] += 10 * MHZ;
+	assert_true(sample_now(0) >= UINT64_C(1) << 40);
+	assert_int_equal(written, SAMPLE_WORDS * observer->samples);
+	/* Another one may go on then. */
+	*observer = (struct observer){.number = 3 << 24 | 8, .rings = samples_rings(3)};
+	assert_int_equal(sample_now(0), 1000);
+	/* And what is left of the life is forgotten. */
+	written = read_so_far = 0;
+	samples_forget(3);
+	assert_int_equal(sample_now(0), 1000);
+	assert_int_equal(written, SAMPLE_WORDS);
+	assert_int_equal(of_client[0] >> 32, 3 << 24 | 8);
+}
+
 /* --- rates ---------------------------------------------------------------------------------- */
 
 /* The period that comes of it when so many events happen in a second. */
@@ -287,6 +388,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(test_ring, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_same_callers, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_any_index, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_too_many, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_rates, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_late, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_limits, setup, teardown),

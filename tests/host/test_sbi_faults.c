@@ -26,6 +26,7 @@
 #include "core/watch/observe.h"
 #include "core/watch/samples.h"
 #include "tests/host/fake_firmware.h"
+#include "tests/host/vpmu_calls.h"
 #include "vpmu/retired.h"
 
 #define CYCLES   1UL

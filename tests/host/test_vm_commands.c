@@ -19,6 +19,8 @@
 #include "core/io/bells.h"
 #include "core/io/dma.h"
 #include "core/io/functions.h"
+#include "core/io/operator_function.h"
+#include "core/io/port.h"
 #include "core/io/vm_quiet.h"
 #include "core/io/vm_uart.h"
 #include "core/io/wired.h"
@@ -150,6 +152,18 @@ static bool not_quiet; /* its devices never come to rest */
 void bells_begin(struct vm *of)
 {
 	(void)of;
+}
+
+void operator_function_begin(struct vm *of)
+{
+	(void)of;
+}
+
+/* The VM is no operator. */
+bool operator_rest(struct vm *of)
+{
+	(void)of;
+	abort();
 }
 
 void vm_quiet_begin(struct vm *of)

@@ -15,6 +15,7 @@
 #include "core/io/bells.h"
 #include "core/io/dma.h"
 #include "core/io/functions.h"
+#include "core/io/operator_function.h"
 #include "core/io/vm_quiet.h"
 #include "core/io/wired.h"
 #include "core/log.h"
@@ -59,6 +60,11 @@ void wired_end(struct vm *of)
 }
 
 void bells_end(struct vm *of)
+{
+	(void)of;
+}
+
+void operator_function_end(struct vm *of)
 {
 	(void)of;
 }

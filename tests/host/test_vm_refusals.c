@@ -722,13 +722,15 @@ static void initrd_larger_than_memory(void **state)
 static void initrd_of_any_size(void **state)
 {
 	struct vm_refusal why;
+	struct vm_node n = {.blob = good_tree(), .why = &why};
 
 	(void)state;
 	for (unsigned int shift = 21; shift < 64; shift++) {
 		struct vm_config vm = {.first_size = MIB(2), .kernel = {"x", 1}};
 
 		vm.initrd = (struct vm_image){"x", 1ULL << shift};
-		assert_false(vm_layout(&vm, false, &why));
+		n.vm = &vm;
+		assert_false(vm_layout(&n, false));
 		assert_int_equal(why.code, VM_REFUSED_INITRD_FIT);
 		assert_string_equal(why.property, "initrd");
 	}
@@ -796,7 +798,7 @@ int main(void)
 	int failed = test_vm_pmu() + test_vm_life() + test_vm_aia() + test_vm_memory() +
 	             test_vm_shared() + test_vm_bell() + test_pmu_node() + test_vm_devices() +
 	             test_vm_functions() + test_vm_harts() + test_vm_turns() + test_vm_budget() +
-	             test_vm_schedule();
+	             test_vm_schedule() + test_vm_operator();
 
 	return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 
 #include "arch/riscv/hart/fence.h"
 #include "core/io/vpci.h"
+#include "core/vcpu/vm.h"
 #include "tests/host/chance.h"
 
 #define BDF   0x0008U /* 00:01.0 */
@@ -52,6 +53,10 @@ uint8_t pci_read8(uint64_t at, uint32_t offset)
 }
 
 void host_fence_devices(void)
+{
+}
+
+void host_fence(void)
 {
 }
 
@@ -124,7 +129,7 @@ static void make_model(void)
 
 static struct pci_function host;
 static struct vpci_function shown;
-static struct vpci vpci;
+static struct vm vm;
 
 static void make(bool intx, bool msix)
 {
@@ -134,19 +139,19 @@ static void make(bool intx, bool msix)
 	host.bars[1].value = host.bars[1].at = 0x40000000;
 	host.bars[4].value = host.bars[4].at = PLACE;
 	vpci_init(&shown, &host, intx, msix);
-	vpci = (struct vpci){.n = 1, .functions = {&shown}};
-	vpci_join(&vpci);
+	vm.pci = (struct vpci){.n = 1, .functions = {&shown}};
+	vpci_join(&vm.pci);
 	vpci_reset(&shown);
 }
 
 static uint32_t in(uint32_t offset)
 {
-	return vpci_read(&vpci, AT + offset, 4);
+	return vpci_read(&vm, AT + offset, 4);
 }
 
 static void out(uint32_t offset, uint32_t value)
 {
-	vpci_write(&vpci, AT + offset, 4, value);
+	vpci_write(&vm, AT + offset, value, 4);
 }
 
 static void what_boot_finds(void **state)
@@ -284,7 +289,7 @@ static void sizes(void **state)
 	assert_int_equal(in(0x14), 0x40000000);
 	out(0x20, 0xfffffff0);
 	assert_int_equal(in(0x20), 0xffffc00c);
-	vpci_write(&vpci, AT + 0x20, 2, 0xffff);
+	vpci_write(&vm, AT + 0x20, 0xffff, 2);
 	assert_int_equal(in(0x20), 0xc);
 	out(0x24, 0);
 	assert_int_equal(in(0x24), 4);
@@ -304,14 +309,14 @@ static void the_command(void **state)
 	out(0x04, 0x0000ffff);
 	assert_int_equal(in(0x04) & 0xffff, 0x0406);
 	assert_int_equal(model.words[1] & 0xffff, 0x0406);
-	vpci_write(&vpci, AT + 4, 1, 0);
+	vpci_write(&vm, AT + 4, 0, 1);
 	assert_int_equal(in(0x04) & 0xffff, 0x0400);
 	assert_int_equal(model.words[1] & 0xffff, 0x0402);
-	vpci_write(&vpci, AT + 5, 1, 0);
+	vpci_write(&vm, AT + 5, 0, 1);
 	assert_int_equal(model.words[1] & 0xffff, 0x0002);
 	/* Errors stay where no 1 was written. */
 	assert_int_equal(model.words[1] >> 16, 0xf918);
-	vpci_write(&vpci, AT + 6, 2, 0x8018);
+	vpci_write(&vm, AT + 6, 0x8018, 2);
 	assert_int_equal(model.words[1] >> 16, 0x7918);
 	out(0x04, 0x70000004);
 	assert_int_equal(model.words[1], 0x09180006);
@@ -356,9 +361,9 @@ static void msix_control(void **state)
 	out(0x70, ~0U);
 	assert_int_equal(model.words[0x70 / 4], 0xc0038011);
 	assert_int_equal(in(0x70), 0xc0038011);
-	vpci_write(&vpci, AT + 0x73, 1, 0x80);
+	vpci_write(&vm, AT + 0x73, 0x80, 1);
 	assert_int_equal(model.words[0x70 / 4], 0x80038011);
-	vpci_write(&vpci, AT + 0x72, 1, 0);
+	vpci_write(&vm, AT + 0x72, 0, 1);
 	assert_int_equal(model.words[0x70 / 4], 0x80038011);
 	vpci_reset(&shown);
 	assert_int_equal(model.words[0x70 / 4], 0x00038011);
@@ -376,14 +381,14 @@ static void widths(void **state)
 	for (uint32_t at = 0; at < PCI_PAGE; at++) {
 		uint32_t word = in(at & ~3U) >> at % 4 * 8;
 
-		assert_int_equal(vpci_read(&vpci, AT + at, 1), word & 0xff);
-		assert_int_equal(vpci_read(&vpci, AT + at, 2), at % 2 ? ~0U : word & 0xffff);
-		assert_int_equal(vpci_read(&vpci, AT + at, 4), at % 4 ? ~0U : word);
-		assert_int_equal(vpci_read(&vpci, AT + at, 8), ~0U);
+		assert_int_equal(vpci_read(&vm, AT + at, 1), word & 0xff);
+		assert_int_equal(vpci_read(&vm, AT + at, 2), at % 2 ? ~0U : word & 0xffff);
+		assert_int_equal(vpci_read(&vm, AT + at, 4), at % 4 ? ~0U : word);
+		assert_int_equal(vpci_read(&vm, AT + at, 8), ~0U);
 	}
 	for (uint32_t devfn = 0; devfn < PCI_FUNCTIONS; devfn++) {
 		if (devfn != BDF)
-			assert_int_equal(vpci_read(&vpci, devfn * (uint32_t)PCI_PAGE, 4), ~0U);
+			assert_int_equal(vpci_read(&vm, devfn * (uint32_t)PCI_PAGE, 4), ~0U);
 	}
 }
 
@@ -398,13 +403,12 @@ static void functions_of_one_device(void **state)
 		others[i] = host;
 		others[i].bdf = i ? BDF + 8 : BDF + 1;
 		vpci_init(&seen[i], &others[i], true, false);
-		vpci.functions[vpci.n++] = &seen[i];
+		vm.pci.functions[vm.pci.n++] = &seen[i];
 	}
-	vpci_join(&vpci);
-	assert_int_equal(vpci_read(&vpci, AT + PCI_HEADER, 1), PCI_HEADER_MULTI);
-	assert_int_equal(vpci_read(&vpci, AT + (uint32_t)PCI_PAGE + PCI_HEADER, 1),
-	                 PCI_HEADER_MULTI);
-	assert_int_equal(vpci_read(&vpci, AT + 8 * (uint32_t)PCI_PAGE + PCI_HEADER, 1), 0);
+	vpci_join(&vm.pci);
+	assert_int_equal(vpci_read(&vm, AT + PCI_HEADER, 1), PCI_HEADER_MULTI);
+	assert_int_equal(vpci_read(&vm, AT + (uint32_t)PCI_PAGE + PCI_HEADER, 1), PCI_HEADER_MULTI);
+	assert_int_equal(vpci_read(&vm, AT + 8 * (uint32_t)PCI_PAGE + PCI_HEADER, 1), 0);
 }
 
 /* Whatever a guest writes, of the function these bits change and no others. */
@@ -425,8 +429,8 @@ static void random_accesses(void **state)
 		}
 		if (below(&c, 4) == 0)
 			value = ~0U;
-		(void)vpci_read(&vpci, AT + at, width);
-		vpci_write(&vpci, AT + at, width, value);
+		(void)vpci_read(&vm, AT + at, width);
+		vpci_write(&vm, AT + at, value, width);
 		for (uint32_t n = 0; n < PCI_PAGE / 4; n++) {
 			uint32_t may = n == 1 ? 0xf9000404 : 0;
 

@@ -430,7 +430,7 @@ static uint64_t trapped_scountovf(void)
 	uint64_t counts;
 
 	if (vpmu_scountovf_cached(&vpmu, READER, &counts))
-		return vpmu_retired_scountovf_cached(&vpmu, counts);
+		return vpmu_step_cached(&vpmu, counts);
 	return vpmu_retired_scountovf(&vpmu, READER);
 }
 

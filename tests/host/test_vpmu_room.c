@@ -35,7 +35,7 @@ static struct sbi_ret ask(unsigned long mask, unsigned long flags, uint64_t data
 	ret = vpmu_counter_config_matching(&vpmu, 0, mask, flags, RAW, data);
 	for (*calls = 1; ret.error == VPMU_AGAIN; ++*calls) {
 		stub_settle();
-		ret = vpmu_config_continue(&vpmu, 0, mask, flags, RAW, data);
+		ret = vpmu_config_movable(&vpmu, 0, mask, flags, RAW, data);
 	}
 	return ret;
 }
@@ -71,8 +71,7 @@ static void test_a_running_event_moves(void **state)
 	assert_int_equal(vpmu_counter_config_matching(&vpmu, 0, 1 << 6, UINH, RAW, 2).error,
 	                 SBI_ERR_NOT_SUPPORTED);
 	/* Its registers are the guest's, and are looked at each time. */
-	assert_int_equal(vpmu_config_continue(&vpmu, 64, 1, 0, RAW, 2).error,
-	                 SBI_ERR_INVALID_PARAM);
+	assert_int_equal(vpmu_config_movable(&vpmu, 64, 1, 0, RAW, 2).error, SBI_ERR_INVALID_PARAM);
 }
 
 /* The overflow of an event that moves is told once, at its place. */
@@ -411,7 +410,7 @@ static void configure(struct chance *c)
 	while (ret.error == VPMU_AGAIN) {
 		if (!fault && percent(c, 50))
 			other_vcpu();
-		ret = vpmu_config_continue(&vpmu, 0, set, flags, RAW, data_of(event));
+		ret = vpmu_config_movable(&vpmu, 0, set, flags, RAW, data_of(event));
 	}
 	stub.refuse_prepare = 0;
 	if (ret.error != SBI_SUCCESS) {

@@ -196,7 +196,7 @@ static void test_noted_reads_wrap(void **state)
 			vpmu_retired_slow(&vpmu, left);
 		assert_shows(i < 4 ? 0 : A, i - 4UL);
 		if (vpmu_scountovf_cached(&vpmu, 2, &counts))
-			left = vpmu_retired_scountovf_cached(&vpmu, counts);
+			left = vpmu_step_cached(&vpmu, counts);
 		else
 			left = vpmu_retired_scountovf(&vpmu, 2);
 		if (left != 0)

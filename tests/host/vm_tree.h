@@ -83,6 +83,8 @@ int test_vm_budget(void);
 /* test_vm_shared.c, test_vm_bell.c: the same. */
 int test_vm_shared(void);
 int test_vm_bell(void);
+/* test_vm_operator.c: the same. */
+int test_vm_operator(void);
 /* test_pmu_node.c: the same. */
 int test_pmu_node(void);
 

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "tests/host/csr_read.h"
+#include "tests/host/vpmu_calls.h"
 #include "vpmu/vpmu.h"
 
 #define CYCLES     0x00001UL

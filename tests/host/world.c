@@ -8,6 +8,7 @@
 
 #include "tests/host/chance.h"
 #include "tests/host/fake_harts.h"
+#include "tests/host/vpmu_calls.h"
 #include "vpmu/retired.h"
 
 #define STORM 300U /* maximum number of overflows in one run of a guest */
@@ -117,7 +118,7 @@ static const char *config(struct vcpu *vc, const struct op *op, struct answer *a
 			return "does not end";
 		fake_hart_flags_configured(true);
 		between_stays(vc, op);
-		answer->ret = vpmu_config_continue(&vc->vpmu, a[0], a[1], a[2], a[3], a[4]);
+		answer->ret = vpmu_config_movable(&vc->vpmu, a[0], a[1], a[2], a[3], a[4]);
 	}
 	vc->model.fault = vc->model.fault || fake_trace.faults != 0;
 	/* Room was made, and then the hart refused, or the guest could not see OF. */
@@ -366,7 +367,7 @@ static void retired_by_vs(struct vpmu *v)
 	/* Or of scountovf. */
 	if (turn % 8 == 7) {
 		if (vpmu_scountovf_cached(v, reader, &counts))
-			left = vpmu_retired_scountovf_cached(v, counts);
+			left = vpmu_step_cached(v, counts);
 		else
 			left = vpmu_retired_scountovf(v, reader);
 		if (left)

@@ -15,7 +15,7 @@ PORTS = {"vpmu/port.h": "vpmu", "arch/riscv/hart/port.h": "arch/riscv/hart",
          "arch/riscv/hart/entry.h": "arch/riscv/hart",
          "core/console/port.h": "core/console", "core/vcpu/terminal_port.h": "core/vcpu",
          "core/watch/port.h": "core/watch", "core/pmu/port.h": "core/pmu",
-         "core/sched/port.h": "core/sched",
+         "core/sched/port.h": "core/sched", "core/io/port.h": "core/io",
          # Whoever cannot go on: the machine stops.
          "core/panic.h": "core/lib"}
 

@@ -79,6 +79,18 @@ static void print_json_shared(const struct vm_tree *tree, const struct vm_config
 	printf("],");
 }
 
+static void print_json_operator(const struct vm_tree *tree, const struct vm_operator *o)
+{
+	if (o->access == VM_OPERATOR_NONE)
+		printf("null");
+	else
+		printf("{\"access\":\"%s\",\"vms\":[%s],\"requests_hz\":%" PRIu32
+		       ",\"samples_hz\":%" PRIu32 ",\"source\":%" PRIu32 ",\"identity\":%" PRIu32
+		       "}",
+		       operator_name(o), names_of(tree, o->vms, true), o->requests_hz,
+		       o->samples_hz, o->source, o->identity);
+}
+
 void print_json_vm(const struct vm_tree *tree, const struct vm_config *vm,
                    const struct vm_limits *limits)
 {
@@ -120,12 +132,14 @@ void print_json_vm(const struct vm_tree *tree, const struct vm_config *vm,
 	printf(",\"console\":%s,\"interrupts\":\"%s\",\"restart\":\"%s\",\"restart_limit\":%" PRIu32
 	       ",\"boot\":\"%s\",\"heartbeat_ms\":%" PRIu32
 	       ",\"crash_exits\":%s,\"bad_access\":\"%s\",\"look\":%s,\"share\":%" PRIu32
-	       ",\"turn_us\":%" PRIu32 ",\"controls\":[%s],\"pmu\":",
+	       ",\"turn_us\":%" PRIu32 ",\"controls\":[%s],\"operator\":",
 	       vm->console ? "true" : "false", vm->aia ? "aia" : "plic", restart_name(vm),
 	       vm->restart_limit, vm->deferred ? "defer" : "now", vm->heartbeat_ms,
 	       vm->crash_exits ? "true" : "false", bad_access_name(vm),
 	       vm->no_look ? "false" : "true", vm->share, vm->turn_us,
 	       names_of(tree, vm->controls, true));
+	print_json_operator(tree, &vm->operator);
+	printf(",\"pmu\":");
 	if (vm->pmu)
 		print_json_pmu(tree, vm, limits);
 	else

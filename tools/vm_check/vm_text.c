@@ -116,6 +116,23 @@ static void print_aia(const struct vm_config *vm, const struct vm_limits *limits
 	putchar('\n');
 }
 
+const char *operator_name(const struct vm_operator *o)
+{
+	return o->access == VM_OPERATOR_CONTROL ? "control" : "watch";
+}
+
+static void print_operator(const struct vm_tree *tree, const struct vm_operator *o)
+{
+	printf("  operator  %s: %s\n            at most %" PRIu32 " requests a second",
+	       operator_name(o), names_of(tree, o->vms, false), o->requests_hz);
+	if (o->samples_hz)
+		printf(", %" PRIu32 " samples a second and hart", o->samples_hz);
+	printf("; source %" PRIu32, o->source);
+	if (o->identity)
+		printf(", identity %" PRIu32, o->identity);
+	printf("; registers at 0x%" PRIx64 "\n", GUEST_OPERATOR_BASE);
+}
+
 void print_vm(const struct vm_tree *tree, const struct vm_config *vm,
               const struct vm_limits *limits)
 {
@@ -164,6 +181,8 @@ void print_vm(const struct vm_tree *tree, const struct vm_config *vm,
 		print_budget_limits((uint32_t)(vm - tree->vms));
 	if (vm->controls)
 		printf("  controls  %s\n", names_of(tree, vm->controls, false));
+	if (vm->operator.access != VM_OPERATOR_NONE)
+		print_operator(tree, &vm->operator);
 	if (vm->deferred)
 		printf("  boot      defer: waits for its first start\n");
 	if (vm->heartbeat_ms)

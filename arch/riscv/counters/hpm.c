@@ -26,11 +26,9 @@ uint64_t hpm_event_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_dat
 	 * have no OF. */
 	if (hpm->hart_flags && !hpm->flags_hidden)
 		return quirk_may_arm(event_idx) ? event->hctrs : 0;
-	if (event_idx == SBI_PMU_HW_CPU_CYCLES)
-		return event->hctrs | (hpm->fixed & BIT(0));
-	if (event_idx == SBI_PMU_HW_INSTRUCTIONS)
-		return event->hctrs | (hpm->fixed & HCTRS_INSTRET);
-	return event->hctrs;
+	if (event_idx > SBI_PMU_HW_INSTRUCTIONS)
+		return event->hctrs;
+	return event->hctrs | (hpm->fixed & BIT(hpm_fixed_of(event_idx)));
 }
 
 bool hpm_try(struct hpm *hpm, uint32_t hctr, const struct hw_event *config)
@@ -62,7 +60,7 @@ __attribute__((noinline)) void hpm_start_any(struct hpm *hpm, uint64_t hctrs, ui
 {
 	if (hpm->hart_flags)
 		start_shown(hpm, hctrs, value);
-	else if (!hpm->delegated && !hpm->hart_flags && !(hpm->armed & hctrs))
+	else if (!hpm->delegated && !(hpm->armed & hctrs))
 		hpm_sbi_start(hpm, hctrs, value);
 	else
 		set_and_run(hpm, hctrs, value, false);

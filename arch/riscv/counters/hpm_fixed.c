@@ -27,56 +27,44 @@ static bool sbi_run(uint32_t hctr)
 	return sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_START, hctr, 1, 0, 0, 0).error == SBI_SUCCESS;
 }
 
-/* Also sets MINH, as in hpm_ssccfg.h. */
 static void ssccfg_take(uint32_t hctr, uint64_t filter)
 {
 	csr_set(CSR_SCOUNTINHIBIT, BIT(hctr));
 	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
-	csr_write(CSR_SIREG2, filter | MHPMEVENT_MINH);
+	csr_write(CSR_SIREG2, filter);
 }
 
 bool hpm_fixed_take(struct hpm *hpm, uint32_t hctr, const struct hw_event *config)
 {
-	uint64_t flags = HPM_SBI_GUESTS;
-	uint64_t filter = MHPMEVENT_SINH | MHPMEVENT_UINH;
-
 	hpm->slots[hctr].config = *config;
 	hpm->armed &= ~BIT(hctr);
-	if (config->inhibit & HW_INH_VS) {
-		flags |= SBI_PMU_CFG_FLAG_SET_VSINH;
-		filter |= MHPMEVENT_VSINH;
-	}
-	if (config->inhibit & HW_INH_VU) {
-		flags |= SBI_PMU_CFG_FLAG_SET_VUINH;
-		filter |= MHPMEVENT_VUINH;
-	}
 	if (!hpm->delegated)
-		return sbi_take(hctr, flags);
-	ssccfg_take(hctr, filter);
+		return sbi_take(hctr, hpm_sbi_filter(config->inhibit));
+	ssccfg_take(hctr, hpm_ssccfg_filter(config->inhibit));
 	return true;
 }
 
-/* HS has no other counter for its own work, so it cannot continue without instret. */
-static void sbi_release(uint32_t hctr)
+/* Makes the counter count HS again, as after boot. Returns false if the firmware refuses. */
+static bool release(struct hpm *hpm, uint32_t hctr)
 {
-	for (int i = 0; i < 8; i++) {
-		if (sbi_take(hctr, 0) && sbi_run(hctr))
-			return;
+	bool done = false;
+
+	if (hpm->delegated) {
+		ssccfg_take(hctr, MHPMEVENT_MINH);
+		csr_clear(CSR_SCOUNTINHIBIT, BIT(hctr));
+		return true;
 	}
-	platform_lacks("the firmware does not give instret back: its SBI PMU calls fail");
+	for (int i = 0; i < 8 && !done; i++)
+		done = sbi_take(hctr, 0) && sbi_run(hctr);
+	hpm->failed &= ~BIT(hctr);
+	return done;
 }
 
 void hpm_fixed_release(struct hpm *hpm, uint64_t hctrs)
 {
-	if (!(hctrs & HCTRS_INSTRET))
-		return;
-	if (hpm->delegated) {
-		ssccfg_take(HCTR_INSTRET, 0);
-		csr_clear(CSR_SCOUNTINHIBIT, HCTRS_INSTRET);
-	} else {
-		sbi_release(HCTR_INSTRET);
-		hpm->failed &= ~HCTRS_INSTRET;
-	}
+	/* HS has no other counter for its own work, so it cannot continue without instret. */
+	if (hctrs & HCTRS_INSTRET && !release(hpm, HCTR_INSTRET))
+		platform_lacks("the firmware does not give instret back: its SBI PMU calls fail");
 }
 
 static bool moves_in_hs(uint32_t hctr)
@@ -88,19 +76,13 @@ static bool moves_in_hs(uint32_t hctr)
 	return hpm_read(hctr) != before;
 }
 
-/* Makes the counter count HS again, as after boot. */
 static bool give_back(struct hpm *hpm, uint32_t hctr, uint64_t value)
 {
 	hpm_set(hpm, BIT(hctr), value, false);
 	hpm_run(hpm, BIT(hctr));
-	if (hpm->delegated) {
-		ssccfg_take(hctr, 0);
-		csr_clear(CSR_SCOUNTINHIBIT, BIT(hctr));
-	} else {
-		sbi_take(hctr, 0);
-		sbi_run(hctr);
-		hpm->failed &= ~BIT(hctr);
-	}
+	/* Also if the firmware refuses the filter: HS needs its clock. */
+	if (!release(hpm, hctr))
+		(void)sbi_run(hctr);
 	return moves_in_hs(hctr);
 }
 
@@ -130,19 +112,19 @@ static bool has_filters(struct hpm *hpm, uint32_t hctr)
 
 void hpm_fixed_probe(struct hpm *hpm)
 {
-	static const uint32_t hctrs[] = {HCTR_CYCLE, HCTR_INSTRET};
+	uint32_t hctr;
 
-	for (uint32_t i = 0; i < ARRAY_SIZE(hctrs); i++) {
-		uint64_t bit = BIT(hctrs[i]);
+	for_each_bit (hctr, HCTRS_FIXED) {
+		uint64_t bit = BIT(hctr);
 		uint32_t n = hpm->n_events;
 
-		if (hpm_event_find(hpm, event_of(hctrs[i])) || n == HPM_MAX_EVENTS)
+		if (hpm_event_find(hpm, event_of(hctr)) || n == HPM_MAX_EVENTS)
 			hpm->fixed_only &= ~bit;
 		if (hpm->fixed_only & bit)
 			hpm->events[hpm->n_events++] =
-			    (struct hpm_event){.event_idx = event_of(hctrs[i])};
+			    (struct hpm_event){.event_idx = event_of(hctr)};
 		hpm->fixed |= bit;
-		if (has_filters(hpm, hctrs[i]))
+		if (has_filters(hpm, hctr))
 			continue;
 		hpm->fixed &= ~bit;
 		hpm->n_events = n;

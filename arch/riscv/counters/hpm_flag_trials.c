@@ -9,15 +9,7 @@
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/quirks.h"
 
-/* Counts until a trial's counter wraps. */
-#define PERIOD 500UL
-
 extern const char vs_scountovf_at[]; /* vs_run.S */
-
-static bool flag(uint32_t hctr)
-{
-	return csr_read(CSR_SCOUNTOVF) >> hctr & 1;
-}
 
 /* Returns scountovf as VS reads it with these counters open in hcounteren; ~0: the read traps. */
 static uint64_t shown(uint64_t hctrs)
@@ -53,10 +45,10 @@ static bool start_sets_flag(struct hpm *hpm, uint32_t hctr)
 
 	hpm_sbi_clear_flags(hpm, BIT(hctr), HPM_NEAR);
 	hpm_sbi_stop(hpm, BIT(hctr));
-	if (flag(hctr))
+	if (hpm_flag(hctr))
 		return false;
 	hpm_sbi_start(hpm, BIT(hctr), HPM_NEAR);
-	sets = flag(hctr);
+	sets = hpm_flag(hctr);
 	hpm_sbi_stop(hpm, BIT(hctr));
 	return sets;
 }
@@ -77,7 +69,7 @@ bool hpm_wait_for_lcofi(uint64_t patience)
  * at `elsewhere`. Stops it again, and leaves no LCOFI pending. */
 static bool interrupts_after(struct hpm *hpm, uint32_t hctr, uint64_t elsewhere, uint64_t patience)
 {
-	const uint64_t values[] = {elsewhere, -PERIOD};
+	const uint64_t values[] = {elsewhere, -HPM_TRIAL_PERIOD};
 	uint64_t all = hpm->width < 64 ? BIT(hpm->width) - 1 : ~0UL;
 	bool comes = false;
 

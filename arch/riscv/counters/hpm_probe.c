@@ -4,7 +4,6 @@
 #include "arch/riscv/counters/hpm_raw.h"
 #include "arch/riscv/counters/hpm_selfcheck.h"
 #include "arch/riscv/counters/hpm_table.h"
-#include "arch/riscv/counters/quirk_counters.h"
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/quirks.h"
 #include "arch/riscv/hart/sbi.h"
@@ -29,11 +28,9 @@ static void find_counters(struct hpm *hpm)
 
 	hpm->width = 64;
 	for (uint32_t i = 3; i < 32 && i < n; i++) {
-		struct sbi_ret ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_GET_INFO, i, 0, 0, 0, 0);
-		uint32_t width = (uint32_t)((ret.value >> SBI_PMU_INFO_WIDTH_SHIFT) & 63) + 1;
+		uint32_t width;
 
-		if (ret.error != SBI_SUCCESS || (ret.value & SBI_PMU_INFO_TYPE_FW) ||
-		    (ret.value & 0xfff) != CSR_CYCLE + i)
+		if (!hpm_sbi_has_counter(i, &width))
 			continue;
 		if (is_kept(i)) {
 			hpm->unreadable |= BIT(i);
@@ -100,17 +97,25 @@ static bool any_counts(struct hpm *hpm, uint32_t event_idx, uint64_t hctrs)
 	return ret.error != SBI_ERR_NOT_SUPPORTED;
 }
 
-/* Finds the counters in `hctrs` for the event, and its selector. Leaves all counters reset. */
-static void learn_event_on(struct hpm *hpm, uint32_t event_idx, uint64_t hctrs, uint64_t selector)
+/* Finds the counters for the event, and its selector. With a table, uses only its events on its
+ * counters. Leaves all counters reset. */
+static void learn_event(struct hpm *hpm, uint32_t event_idx)
 {
+	const struct selector_standard *standard =
+	    hpm->table ? selector_of_standard(hpm->table, event_idx) : NULL;
+	uint64_t hctrs = hpm->hctrs & (standard ? standard->hctrs : ~0UL);
 	struct hpm_event *event = &hpm->events[hpm->n_events];
+	uint32_t hctr;
 
-	*event = (struct hpm_event){.event_idx = event_idx, .selector = selector};
+	if (hpm->n_events == HPM_MAX_EVENTS || (hpm->table && !standard))
+		return;
+	*event = (struct hpm_event){
+	    .event_idx = event_idx,
+	    .selector = standard ? standard->selector : 0,
+	};
 	if (!any_counts(hpm, event_idx, hctrs))
 		hctrs = 0;
-	for (uint64_t left = hctrs; left; left &= left - 1) {
-		uint32_t hctr = lowest_bit(left);
-
+	for_each_bit (hctr, hctrs) {
 		if (!try_event(hpm, event_idx, hctr))
 			continue;
 		event->hctrs |= BIT(hctr);
@@ -129,32 +134,13 @@ static void learn_event_on(struct hpm *hpm, uint32_t event_idx, uint64_t hctrs, 
 	hpm->n_events++;
 }
 
-/* With a table, uses only its events on its counters. */
-static void learn_event(struct hpm *hpm, uint32_t event_idx)
-{
-	const struct selector_standard *standard;
-
-	if (!hpm->table) {
-		learn_event_on(hpm, event_idx, hpm->hctrs, 0);
-		return;
-	}
-	standard = selector_of_standard(hpm->table, event_idx);
-	if (standard)
-		learn_event_on(hpm, event_idx, standard->hctrs & hpm->hctrs, standard->selector);
-}
-
 static void find_events(struct hpm *hpm)
 {
-	for (uint32_t code = 1; code <= SBI_PMU_HW_EVENT_LAST; code++) {
-		if (hpm->n_events < HPM_MAX_EVENTS)
-			learn_event(hpm, code);
-	}
-	for (uint32_t id = 0; id <= SBI_PMU_CACHE_ID_LAST; id++) {
-		for (uint32_t op_result = 0; op_result < 2 * (SBI_PMU_CACHE_OP_LAST + 1);
-		     op_result++) {
-			if (hpm->n_events < HPM_MAX_EVENTS)
-				learn_event(hpm, SBI_PMU_TYPE_CACHE << 16 | id << 3 | op_result);
-		}
+	for (uint32_t code = 1; code <= SBI_PMU_HW_EVENT_LAST; code++)
+		learn_event(hpm, code);
+	for (uint32_t code = 0; code >> 3 <= SBI_PMU_CACHE_ID_LAST; code++) {
+		if (hw_event_exists(SBI_PMU_TYPE_CACHE << 16 | code))
+			learn_event(hpm, SBI_PMU_TYPE_CACHE << 16 | code);
 	}
 }
 
@@ -198,13 +184,9 @@ static bool probe_ssccfg(uint32_t hctr)
 	struct trap_guard guard;
 
 	trap_guard_begin(&guard);
-	__asm__ volatile(".option push\n.option norvc\n"
-	                 "csrw %0, %2\n"
-	                 "csrr zero, %1\n"
-	                 "csrr zero, %3\n"
-	                 ".option pop" ::"i"(CSR_SISELECT),
-	                 "i"(CSR_SIREG2), "r"(SISELECT_COUNTER0 + hctr), "i"(CSR_SCOUNTINHIBIT)
-	                 : "memory");
+	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
+	(void)csr_read_guarded(CSR_SIREG2);
+	(void)csr_read_guarded(CSR_SCOUNTINHIBIT);
 	return trap_guard_end(&guard) == ~0UL;
 }
 
@@ -213,21 +195,14 @@ static bool probe_ssccfg(uint32_t hctr)
 static bool probe_delegated_writes(uint32_t hctr)
 {
 	struct trap_guard guard;
-	uint64_t value = 0;
+	uint64_t value;
 
 	trap_guard_begin(&guard);
-	__asm__ volatile(".option push\n.option norvc\n"
-	                 "csrw %1, %4\n"
-	                 "csrs %2, %5\n"
-	                 "csrw %3, %6\n"
-	                 "csrw %7, %8\n"
-	                 "csrr %0, %7\n"
-	                 ".option pop"
-	                 : "+r"(value)
-	                 : "i"(CSR_SISELECT), "i"(CSR_SCOUNTINHIBIT), "i"(CSR_SIREG2),
-	                   "r"(SISELECT_COUNTER0 + hctr), "r"(BIT(hctr)),
-	                   "r"(MHPMEVENT_OF | MHPMEVENT_MINH), "i"(CSR_SIREG), "r"(HPM_NEAR)
-	                 : "memory");
+	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
+	csr_set(CSR_SCOUNTINHIBIT, BIT(hctr));
+	csr_write(CSR_SIREG2, MHPMEVENT_OF | MHPMEVENT_MINH);
+	csr_write(CSR_SIREG, HPM_NEAR);
+	value = csr_read_guarded(CSR_SIREG);
 	return trap_guard_end(&guard) == ~0UL && value == HPM_NEAR;
 }
 

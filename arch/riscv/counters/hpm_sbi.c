@@ -11,23 +11,17 @@
 
 bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hw_event *config)
 {
-	uint64_t flags = SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_UINH;
 	uint32_t event_idx;
 
 	if (!hpm_firmware_event(config, &event_idx))
 		return false;
-	if (!(config->inhibit & HW_COUNT_HS))
-		flags |= SBI_PMU_CFG_FLAG_SET_SINH;
-	if (config->inhibit & HW_INH_VS)
-		flags |= SBI_PMU_CFG_FLAG_SET_VSINH;
-	if (config->inhibit & HW_INH_VU)
-		flags |= SBI_PMU_CFG_FLAG_SET_VUINH;
 	/* Only RESET frees a counter for another event or filter, and removes QEMU's record of the
 	 * event's counter. */
 	if (hpm->slots[hctr].programmed)
 		hpm_sbi_reset(hctr);
 	/* OpenSBI may return a fixed counter that is not in the mask. */
-	return hpm_sbi_configure(hctr, flags, event_idx, config->event_data);
+	return hpm_sbi_configure(hctr, hpm_sbi_filter(config->inhibit), event_idx,
+	                         config->event_data);
 }
 
 /* The contents of the counters are unknown now. Their slots lose their events, so the counters are

@@ -11,8 +11,21 @@
 #include "arch/riscv/hart/sbi.h"
 
 /* Counts in guests alone. */
-#define HPM_SBI_GUESTS                                                                             \
-	(SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH | SBI_PMU_CFG_FLAG_SET_UINH)
+#define HPM_SBI_GUESTS hpm_sbi_filter(0)
+
+/* Returns the filter HW_* as flags of a configuration. M and U are never counted. */
+static inline uint64_t hpm_sbi_filter(uint32_t inhibit)
+{
+	uint64_t flags = SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_UINH;
+
+	if (!(inhibit & HW_COUNT_HS))
+		flags |= SBI_PMU_CFG_FLAG_SET_SINH;
+	if (inhibit & HW_INH_VS)
+		flags |= SBI_PMU_CFG_FLAG_SET_VSINH;
+	if (inhibit & HW_INH_VU)
+		flags |= SBI_PMU_CFG_FLAG_SET_VUINH;
+	return flags;
+}
 
 /* Stops the counter, and takes its event from it. */
 static inline void hpm_sbi_reset(uint64_t hctr)
@@ -28,6 +41,16 @@ static inline bool hpm_sbi_configure(uint32_t hctr, uint64_t flags, uint32_t eve
 	                                      flags, event_idx, event_data);
 
 	return ret.error == SBI_SUCCESS && ret.value == hctr;
+}
+
+/* Whether the firmware has this counter, readable by its CSR. *width: in bits. */
+static inline bool hpm_sbi_has_counter(uint32_t hctr, uint32_t *width)
+{
+	struct sbi_ret ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_GET_INFO, hctr, 0, 0, 0, 0);
+
+	*width = (uint32_t)((ret.value >> SBI_PMU_INFO_WIDTH_SHIFT) & 63) + 1;
+	return ret.error == SBI_SUCCESS && !(ret.value & SBI_PMU_INFO_TYPE_FW) &&
+	       (ret.value & 0xfff) == CSR_CYCLE + hctr;
 }
 
 /* Starts the counters one by one, after a call for several of them that failed at an unknown

@@ -17,9 +17,6 @@
 
 #define REFUSES      "a counter that refuses a start or a stop"
 #define STANDS_STILL "a counter that stands still"
-/* Counts until an armed counter wraps. */
-#define PERIOD 500UL
-
 static void hs_work(void)
 {
 	for (volatile int i = 0; i < 50; i++)
@@ -36,11 +33,6 @@ static void m_work(void)
 static uint64_t some_value(const struct hpm *hpm)
 {
 	return BIT(hpm->width / 2) | 0x55;
-}
-
-static bool flag(uint32_t hctr)
-{
-	return csr_read(CSR_SCOUNTOVF) >> hctr & 1;
 }
 
 const char *hpm_selfcheck_begin(struct hpm *hpm, uint32_t hctr, uint32_t event_idx,
@@ -139,27 +131,27 @@ const char *hpm_selfcheck_event(struct hpm *hpm, uint32_t event_idx, uint32_t hc
 /* Whether a counter keeps its OF bit, which guests may see, when it is started again. */
 static bool resumes(struct hpm *hpm, uint32_t hctr)
 {
-	bool before = flag(hctr);
+	bool before = hpm_flag(hctr);
 
 	hpm_stop(hpm, BIT(hctr));
 	hpm->shown = BIT(hctr);
 	hpm_run(hpm, BIT(hctr));
 	hpm->shown = 0;
-	return flag(hctr) == before;
+	return hpm_flag(hctr) == before;
 }
 
 static const char *overflows(struct hpm *hpm, uint32_t hctr, uint64_t patience)
 {
-	uint64_t start = -PERIOD & (hpm->width < 64 ? BIT(hpm->width) - 1 : ~0UL);
+	uint64_t start = -HPM_TRIAL_PERIOD & (hpm->width < 64 ? BIT(hpm->width) - 1 : ~0UL);
 
-	if (!flag(hctr))
+	if (!hpm_flag(hctr))
 		return "a start that clears OF where it is to stay";
 	hpm_stop(hpm, BIT(hctr));
 	hpm_set(hpm, BIT(hctr), start, true);
 	hpm_run(hpm, BIT(hctr));
 	if (hpm->failed)
 		return REFUSES;
-	if (flag(hctr) && hpm_value(hpm, hctr) >= start)
+	if (hpm_flag(hctr) && hpm_value(hpm, hctr) >= start)
 		return "a start that leaves OF set";
 	if (!hpm_wait_for_lcofi(patience))
 		return "an armed counter that does not interrupt";

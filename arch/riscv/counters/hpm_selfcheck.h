@@ -3,6 +3,10 @@
 #define ARCH_RISCV_COUNTERS_HPM_SELFCHECK_H
 
 #include "arch/riscv/counters/hpm.h"
+#include "arch/riscv/hart/csr.h"
+
+/* Counts until a trial's armed counter wraps. */
+#define HPM_TRIAL_PERIOD 500UL
 
 /*
  * For hpm_probe.c, at boot: no guest has state on the hart, sie is 0, events have their counters,
@@ -47,6 +51,11 @@ void hpm_selfcheck_leave(struct hpm *hpm, uint32_t hctr);
 bool hpm_probe_flags_hidden(const struct hpm *hpm);
 const char *hpm_probe_flag_starts(struct hpm *hpm, uint32_t hctr, uint64_t patience);
 
+static inline bool hpm_flag(uint32_t hctr)
+{
+	return csr_read(CSR_SCOUNTOVF) >> hctr & 1;
+}
+
 /* Waits for an LCOFI, at most `patience` ticks of host time. */
 bool hpm_wait_for_lcofi(uint64_t patience);
 
@@ -55,5 +64,12 @@ bool hpm_wait_for_lcofi(uint64_t patience);
  * Tally's memory, including their own. */
 #define VS_WORK_PASS 2U
 void vs_work(bool user, uint64_t passes);
+
+/*
+ * Whether one of two counters stands still if both count the same event. Both are programmable, can
+ * count the event, and are reset before and afterwards. Calls quirks_believe_qemu() if one counts
+ * and the other does not.
+ */
+bool quirk_one_counter_per_event(uint32_t event_idx, uint32_t hctr_a, uint32_t hctr_b);
 
 #endif

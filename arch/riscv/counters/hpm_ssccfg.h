@@ -13,23 +13,31 @@
 #include "arch/riscv/hart/csr.h"
 #include "vpmu/bits.h"
 
-static inline uint64_t hpm_ssccfg_bits(const struct hpm *hpm, const struct hw_event *config)
+/* Returns the filter HW_* as bits of mhpmevent. M and U are never counted. */
+static inline uint64_t hpm_ssccfg_filter(uint32_t inhibit)
 {
-	const struct hpm_event *event = hpm_event_find(hpm, config->event_idx);
 	/* According to the manual MINH is read-only 0 here, and only M-mode can set it. On a hart
 	 * that lets HS write it, it must be set. */
 	uint64_t bits = MHPMEVENT_UINH | MHPMEVENT_MINH;
 
+	if (!(inhibit & HW_COUNT_HS))
+		bits |= MHPMEVENT_SINH;
+	if (inhibit & HW_INH_VS)
+		bits |= MHPMEVENT_VSINH;
+	if (inhibit & HW_INH_VU)
+		bits |= MHPMEVENT_VUINH;
+	return bits;
+}
+
+static inline uint64_t hpm_ssccfg_bits(const struct hpm *hpm, const struct hw_event *config)
+{
+	const struct hpm_event *event = hpm_event_find(hpm, config->event_idx);
+
 	if (!event && !hw_event_is_raw(config->event_idx))
 		return 0;
-	if (!(config->inhibit & HW_COUNT_HS))
-		bits |= MHPMEVENT_SINH;
-	if (config->inhibit & HW_INH_VS)
-		bits |= MHPMEVENT_VSINH;
-	if (config->inhibit & HW_INH_VU)
-		bits |= MHPMEVENT_VUINH;
 	/* For a raw event, hpm_raw_hctrs() has checked that it is in the table. */
-	return bits | (event ? event->selector : config->event_data & MHPMEVENT_SELECTOR);
+	return hpm_ssccfg_filter(config->inhibit) |
+	       (event ? event->selector : config->event_data & MHPMEVENT_SELECTOR);
 }
 
 /* Programs a stopped counter with an event and filter. Returns false if refused; then the counter

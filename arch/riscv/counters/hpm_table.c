@@ -4,7 +4,6 @@
 #include "arch/riscv/counters/hpm_sbi.h"
 #include "arch/riscv/counters/ssccfg.h"
 #include "arch/riscv/hart/csr.h"
-#include "arch/riscv/hart/sbi.h"
 #include "vpmu/bits.h"
 
 /* Only the first contradiction is reported. The others often follow from it. */
@@ -14,18 +13,10 @@ static void contradict(struct hpm *hpm, struct hpm_contradiction found)
 		hpm->contradiction = found;
 }
 
-static bool has_fixed(uint32_t hctr)
-{
-	struct sbi_ret ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_GET_INFO, hctr, 0, 0, 0, 0);
-
-	return ret.error == SBI_SUCCESS && !(ret.value & SBI_PMU_INFO_TYPE_FW) &&
-	       (ret.value & 0xfff) == CSR_CYCLE + hctr;
-}
-
 static void check_counters(struct hpm *hpm)
 {
 	uint64_t missing = 0;
-	uint32_t i;
+	uint32_t i, width;
 
 	for (i = 0; i < hpm->table->n_runs; i++)
 		missing |= hpm->table->runs[i].hctrs;
@@ -33,7 +24,7 @@ static void check_counters(struct hpm *hpm)
 		missing |= hpm->table->standard[i].hctrs;
 	missing &= ~hpm->hctrs;
 	for_each_bit (i, missing) {
-		if (!(BIT(i) & HCTRS_FIXED) || !has_fixed(i))
+		if (!(BIT(i) & HCTRS_FIXED) || !hpm_sbi_has_counter(i, &width))
 			contradict(hpm,
 			           (struct hpm_contradiction){.kind = HPM_NO_COUNTER, .hctr = i});
 	}
@@ -66,30 +57,20 @@ static void check_standard(struct hpm *hpm)
 	}
 }
 
-/* Like hpm_try(), for a counter without contents. */
-static bool configure(uint64_t selector, uint32_t hctr)
+/* Whether the firmware supports raw events as wide as this selector, with this event_idx. */
+static bool can_be_asked(uint64_t selector, uint32_t *event_idx)
 {
 	struct hw_event config = {SBI_PMU_TYPE_RAW_V2 << 16, 0, selector};
-	uint32_t event_idx;
 
-	return hpm_firmware_event(&config, &event_idx) &&
-	       hpm_sbi_configure(hctr, HPM_SBI_GUESTS, event_idx, selector);
+	return hpm_firmware_event(&config, event_idx);
 }
 
-/* Whether the firmware supports raw events as wide as this selector. */
-static bool can_be_asked(uint64_t selector)
-{
-	struct hw_event config = {SBI_PMU_TYPE_RAW_V2 << 16, 0, selector};
-	uint32_t event_idx;
-
-	return hpm_firmware_event(&config, &event_idx);
-}
-
-static struct hpm_contradiction ask(const struct hpm *hpm, uint64_t selector, uint32_t hctr)
+static struct hpm_contradiction ask(const struct hpm *hpm, uint32_t event_idx, uint64_t selector,
+                                    uint32_t hctr)
 {
 	struct hpm_contradiction found = {.hctr = hctr, .selector = selector};
 
-	if (!configure(selector, hctr)) {
+	if (!hpm_sbi_configure(hctr, HPM_SBI_GUESTS, event_idx, selector)) {
 		found.kind = HPM_REFUSES;
 		return found;
 	}
@@ -106,7 +87,7 @@ static struct hpm_contradiction ask(const struct hpm *hpm, uint64_t selector, ui
 static void check_raw(struct hpm *hpm)
 {
 	struct hpm_contradiction refused = {.kind = HPM_AGREES};
-	uint32_t hctr;
+	uint32_t hctr, event_idx;
 
 	for (uint32_t i = 0; i < hpm->table->n_runs; i++) {
 		const struct selector_run *run = &hpm->table->runs[i];
@@ -117,9 +98,9 @@ static void check_raw(struct hpm *hpm)
 			struct hpm_contradiction found;
 
 			number = number == run->last ? run->first : number + 1;
-			if (!can_be_asked(selector))
+			if (!can_be_asked(selector, &event_idx))
 				continue;
-			found = ask(hpm, selector, hctr);
+			found = ask(hpm, event_idx, selector, hctr);
 			if (found.kind == HPM_KEEPS)
 				contradict(hpm, found);
 			if (found.kind != HPM_REFUSES)
@@ -142,13 +123,16 @@ void hpm_table_check(struct hpm *hpm)
 uint64_t hpm_table_configure(const struct hpm *hpm, uint64_t hctrs)
 {
 	uint64_t done = 0;
-	uint32_t hctr;
+	uint32_t hctr, event_idx;
 
 	for (uint32_t i = 0; i < hpm->table->n_runs; i++) {
 		const struct selector_run *run = &hpm->table->runs[i];
 
 		for_each_bit (hctr, run->hctrs & hctrs & ~done) {
-			if (configure(selector_single(hpm->table, run, run->last), hctr))
+			uint64_t selector = selector_single(hpm->table, run, run->last);
+
+			if (can_be_asked(selector, &event_idx) &&
+			    hpm_sbi_configure(hctr, HPM_SBI_GUESTS, event_idx, selector))
 				done |= BIT(hctr);
 		}
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "arch/riscv/counters/quirk_counters.h"
 #include "arch/riscv/counters/hpm_sbi.h"
+#include "arch/riscv/counters/hpm_selfcheck.h"
 #include "arch/riscv/hart/quirks.h"
 #include "arch/riscv/hart/sbi.h"
 

@@ -60,18 +60,12 @@ void imsic_file_clear(uint32_t words, uint32_t file)
 static bool works(uint32_t file)
 {
 	struct trap_guard guard;
-	uint64_t hstatus = choose(file), read = 0;
+	uint64_t hstatus = choose(file), read;
 
 	trap_guard_begin(&guard);
-	__asm__ volatile(".option push\n.option norvc\n"
-	                 "csrw %1, %3\n"
-	                 "csrw %2, %4\n"
-	                 "csrr %0, %2\n"
-	                 "csrw %2, zero\n"
-	                 ".option pop"
-	                 : "+r"(read)
-	                 : "i"(CSR_VSISELECT), "i"(CSR_VSIREG), "r"(EITHRESHOLD), "r"(1UL)
-	                 : "memory");
+	write_file(EITHRESHOLD, 1);
+	read = csr_read_guarded(CSR_VSIREG);
+	csr_write(CSR_VSIREG, 0);
 	bool trapped = trap_guard_end(&guard) != ~0UL;
 
 	csr_write(CSR_HSTATUS, hstatus);
@@ -91,9 +85,7 @@ static uint32_t count_words(void)
 
 		csr_write(CSR_VSISELECT, EIE0 + WORD_STEP * n);
 		trap_guard_begin(&guard);
-		__asm__ volatile(
-		    ".option push\n.option norvc\ncsrw %0, zero\n.option pop" ::"i"(CSR_VSIREG)
-		    : "memory");
+		csr_write(CSR_VSIREG, 0);
 		trapped = trap_guard_end(&guard);
 		n += trapped == ~0UL;
 	}
@@ -109,9 +101,7 @@ static uint64_t probe_hgeie(void)
 	uint64_t files;
 
 	trap_guard_begin(&guard);
-	__asm__ volatile(".option push\n.option norvc\ncsrw %0, %1\n.option pop" ::"i"(CSR_HGEIE),
-	                 "r"(~0UL)
-	                 : "memory");
+	csr_write(CSR_HGEIE, ~0UL);
 	files = csr_read_guarded(CSR_HGEIE);
 	if (trap_guard_end(&guard) != ~0UL)
 		return 0;

@@ -133,8 +133,6 @@ bool iommu_first_fault(const struct iommu *iommu, uint32_t *device);
 /* Takes the oldest fault record. Returns false if there is none. */
 bool iommu_next_fault(struct iommu *iommu, struct iommu_fault *fault);
 
-bool iommu_has_fault(const struct iommu *iommu);
-
 /* Returns the number of records in the queue. */
 uint32_t iommu_waiting_faults(const struct iommu *iommu);
 

@@ -205,34 +205,15 @@ uint32_t iommu_wire(struct iommu *iommu, uint32_t n)
 /* Causes are more exact than types: QEMU (10.0) has one type for reads and writes. */
 static enum iommu_access access_of(uint32_t cause, uint32_t type)
 {
-	switch (cause) {
-	case 1:
-	case 12:
-	case 20:
-		return IOMMU_FETCH;
-	case 4:
-	case 5:
-	case 13:
-	case 21:
-		return IOMMU_READ;
-	case 6:
-	case 7:
-	case 15:
-	case 23:
-		return IOMMU_WRITE;
-	case 261:
-	case 262:
-	case 263:
-	case 264:
-		return IOMMU_MESSAGE;
-	default:
-		return type == 9 ? IOMMU_MESSAGE : IOMMU_ACCESS;
-	}
-}
+	static const uint8_t known[24] = {
+	    [1] = IOMMU_FETCH, [12] = IOMMU_FETCH, [20] = IOMMU_FETCH, [4] = IOMMU_READ,
+	    [5] = IOMMU_READ,  [13] = IOMMU_READ,  [21] = IOMMU_READ,  [6] = IOMMU_WRITE,
+	    [7] = IOMMU_WRITE, [15] = IOMMU_WRITE, [23] = IOMMU_WRITE,
+	};
 
-bool iommu_has_fault(const struct iommu *iommu)
-{
-	return io_read32(iommu->base + IOMMU_FQT) % RECORDS != iommu->head;
+	if (cause < sizeof(known) && known[cause])
+		return known[cause];
+	return type == 9 || (cause >= 261 && cause <= 264) ? IOMMU_MESSAGE : IOMMU_ACCESS;
 }
 
 uint32_t iommu_waiting_faults(const struct iommu *iommu)
@@ -242,7 +223,7 @@ uint32_t iommu_waiting_faults(const struct iommu *iommu)
 
 bool iommu_first_fault(const struct iommu *iommu, uint32_t *device)
 {
-	if (!iommu_has_fault(iommu))
+	if (!iommu_waiting_faults(iommu))
 		return false;
 	fence_input_then_memory();
 	*device = RECORD_DEVICE(iommu->faults[RECORD_WORDS * iommu->head]);
@@ -253,7 +234,7 @@ bool iommu_next_fault(struct iommu *iommu, struct iommu_fault *fault)
 {
 	const volatile uint64_t *record = &iommu->faults[RECORD_WORDS * iommu->head];
 
-	if (!iommu_has_fault(iommu))
+	if (!iommu_waiting_faults(iommu))
 		return false;
 	fence_input_then_memory();
 	uint64_t first = record[0];

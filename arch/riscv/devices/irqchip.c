@@ -10,9 +10,8 @@
 #define PLIC_ENABLE    0x2000UL
 #define PLIC_THRESHOLD 0x200000UL
 #define PLIC_CLAIM     0x200004UL
-#define PLIC_PRIORITY                                                                              \
-	1U /* of all sources; 0: the source interrupts no hart, and is not claimed                 \
-	    */
+/* Of all sources; 0: the source interrupts no hart, and is not claimed. */
+#define PLIC_PRIORITY 1U
 
 #define APLIC_DOMAINCFG   0x0000UL
 #define APLIC_SOURCECFG   0x0004UL /* entry of source 1 */

@@ -10,9 +10,9 @@ struct uart {
 	uint64_t base;  /* 0: none; the firmware's debug console is used instead */
 	uint32_t shift; /* register n is at base + (n << shift) */
 	uint32_t width; /* bytes of an access: 1 or 4 */
-	uint32_t
-	    fifo; /* bytes that it takes when its transmitter is empty: 16, or 1 without FIFO */
-	uint32_t taken; /* how many of them it still takes without a look at its status */
+	/* The bytes that it takes when its transmitter is empty: 16, or 1 without FIFO; how many of
+	 * them it still takes without a look at its status. */
+	uint32_t fifo, taken;
 };
 
 void uart_init(struct uart *uart, hpa_t base, uint32_t reg_shift, uint32_t io_width);

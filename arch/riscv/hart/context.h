@@ -26,20 +26,7 @@
 #define TRAP_T0        16
 #define TRAP_PANICKING 24
 
-enum gpr {
-	REG_RA = 1,
-	REG_SP = 2,
-	REG_TP = 4,
-	REG_S0 = 8,
-	REG_A0 = 10,
-	REG_A1,
-	REG_A2,
-	REG_A3,
-	REG_A4,
-	REG_A5,
-	REG_A6,
-	REG_A7
-};
+enum gpr { REG_S0 = 8, REG_A0 = 10, REG_A1 = 11, REG_A6 = 16, REG_A7 = 17 };
 
 /* Kinds of exits, for the statistics, followed by kinds of work for a vcpu without an exit. */
 enum vcpu_exit {

@@ -138,29 +138,23 @@
 	__asm__ volatile("csrs " CSR_STR(csr) ", %0" ::"rK"((uint64_t)(v)) : "memory")
 #define csr_clear(csr, v)                                                                          \
 	__asm__ volatile("csrc " CSR_STR(csr) ", %0" ::"rK"((uint64_t)(v)) : "memory")
-/* Sets bits, and returns the old value. */
-#define csr_read_set(csr, v)                                                                       \
+/* Set bits, or write all; both return the old value. */
+#define CSR_EXCHANGE_(insn, csr, v)                                                                \
 	({                                                                                         \
 		uint64_t csr_v_;                                                                   \
-		__asm__ volatile("csrrs %0, " CSR_STR(csr) ", %1"                                  \
+		__asm__ volatile(insn " %0, " CSR_STR(csr) ", %1"                                  \
 		                 : "=r"(csr_v_)                                                    \
 		                 : "rK"((uint64_t)(v))                                             \
 		                 : "memory");                                                      \
 		csr_v_;                                                                            \
 	})
-#define csr_swap(csr, v)                                                                           \
-	({                                                                                         \
-		uint64_t csr_v_;                                                                   \
-		__asm__ volatile("csrrw %0, " CSR_STR(csr) ", %1"                                  \
-		                 : "=r"(csr_v_)                                                    \
-		                 : "rK"((uint64_t)(v))                                             \
-		                 : "memory");                                                      \
-		csr_v_;                                                                            \
-	})
+#define csr_read_set(csr, v) CSR_EXCHANGE_("csrrs", csr, v)
+#define csr_swap(csr, v)     CSR_EXCHANGE_("csrrw", csr, v)
 
 /*
  * Executes one CSR instruction that may trap in HS-mode, under a trap_guard
  * (arch/riscv/hart/trap.h). It must be four bytes long, because the trap handler skips four bytes.
+ * Returns 0 if it traps. csr_write(), csr_set() and csr_clear() may also be used under a guard.
  */
 #define csr_read_guarded(csr)                                                                      \
 	({                                                                                         \

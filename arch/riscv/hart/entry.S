@@ -93,13 +93,7 @@ elsewhere:
 	lla	a1, elsewhere_text
 	mv	a2, zero
 	ecall
-	li	a7, ASM_EXT_SRST
-	mv	a6, zero
-	li	a0, ASM_SRST_SHUTDOWN
-	li	a1, ASM_SRST_SYSFAIL
-	ecall
-1:	wfi
-	j	1b
+	j	machine_ends
 
 /* Entry of a hart started by SBI HSM: a0 = hartid, a1 = its struct hart_start, see
  * core/boot/harts.c. */

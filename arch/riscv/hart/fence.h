@@ -51,56 +51,38 @@ static inline void fence_i(void)
  * memory against devices or CSRs needs a fence.
  */
 
+#define FENCE(name, operands)                                                                      \
+	static inline void name(void)                                                              \
+	{                                                                                          \
+		__asm__ volatile("fence " operands ::: "memory");                                  \
+	}
+
 /* Orders all earlier stores before the next device or CSR write. After an ECALL this includes
  * stores by the firmware. */
-static inline void fence_memory_then_output(void)
-{
-	__asm__ volatile("fence w, o" ::: "memory");
-}
+FENCE(fence_memory_then_output, "w, o")
 
 /* Orders earlier device and CSR writes before all later memory accesses. */
-static inline void fence_output_then_memory(void)
-{
-	__asm__ volatile("fence o, rw" ::: "memory");
-}
+FENCE(fence_output_then_memory, "o, rw")
 
 /* Orders all earlier accesses to devices and CSRs before the next device write. */
-static inline void fence_devices_then_output(void)
-{
-	__asm__ volatile("fence io, o" ::: "memory");
-}
+FENCE(fence_devices_then_output, "io, o")
 
 /* Orders all earlier accesses to devices and CSRs before all later ones: the registers of a PCI
  * function are in several places, and some accesses depend on earlier writes. */
-static inline void fence_devices(void)
-{
-	__asm__ volatile("fence io, io" ::: "memory");
-}
+FENCE(fence_devices, "io, io")
 
 /* Orders the read of a device register before reads of memory that the device wrote before it
  * changed that register. */
-static inline void fence_input_then_memory(void)
-{
-	__asm__ volatile("fence i, r" ::: "memory");
-}
+FENCE(fence_input_then_memory, "i, r")
 
 /* Orders earlier reads of memory before the next device write, after which a device may overwrite
  * that memory. */
-static inline void fence_reads_then_output(void)
-{
-	__asm__ volatile("fence r, o" ::: "memory");
-}
+FENCE(fence_reads_then_output, "r, o")
 
 /* Acquire and release of a lock that protects memory and devices. */
-static inline void fence_acquire_all(void)
-{
-	__asm__ volatile("fence r, iorw" ::: "memory");
-}
+FENCE(fence_acquire_all, "r, iorw")
 
-static inline void fence_release_all(void)
-{
-	__asm__ volatile("fence iorw, w" ::: "memory");
-}
+FENCE(fence_release_all, "iorw, w")
 
 /*
  * Clears the load reservation of the hart. An SC of one context must not succeed because of an LR

@@ -3,43 +3,23 @@
 #ifndef ARCH_RISCV_HART_GSTAGE_H
 #define ARCH_RISCV_HART_GSTAGE_H
 
-#include "core/lib/types.h"
+#include "arch/riscv/hart/pte.h"
 
 #define GSTAGE_ROOT_SIZE KIB(16) /* also its alignment */
-#define GSTAGE_BLOCK     MIB(2)  /* granule of guest memory */
 
 struct gstage {
 	uint64_t *root;
 	uint64_t hgatp;
 };
 
-/* Returns `size` bytes of zeroed memory, aligned to size. Never fails: boot has checked that there
- * is enough memory. */
-typedef void *gstage_alloc_fn(size_t size);
+void gstage_init(struct gstage *gs, uint32_t vmid, pte_alloc_fn *alloc);
 
-void gstage_init(struct gstage *gs, uint32_t vmid, gstage_alloc_fn *alloc);
-
-/*
- * Maps guest memory as readable, writable and executable. gpa, hpa and size are multiples of
- * GSTAGE_BLOCK. Uses leaves of 1 GiB if both addresses permit. The range must not be mapped yet.
- */
-void gstage_map(struct gstage *gs, gpa_t gpa, hpa_t hpa, uint64_t size, gstage_alloc_fn *alloc);
-
-/*
- * Maps registers of a device as readable and writable, at their own addresses. address and size are
- * multiples of PAGE_SIZE. The pages must not be mapped yet.
- */
-void gstage_map_device(struct gstage *gs, uint64_t address, uint64_t size, gstage_alloc_fn *alloc);
-
-/*
- * Maps memory as readable and optionally writable, but never executable. gpa and hpa are multiples
- * of GSTAGE_BLOCK, size is a multiple of PAGE_SIZE. The pages must not be mapped yet.
- */
+/* Map pages, with larger leaves where they fit; none may be mapped yet. gstage_map(): readable,
+ * writable and executable memory. gstage_map_data(): memory or registers of devices, readable and
+ * optionally writable. */
+void gstage_map(struct gstage *gs, gpa_t gpa, hpa_t hpa, uint64_t size, pte_alloc_fn *alloc);
 void gstage_map_data(struct gstage *gs, gpa_t gpa, hpa_t hpa, uint64_t size, bool writable,
-                     gstage_alloc_fn *alloc);
-
-/* Maps one page of registers at another address. The page must not be mapped yet. */
-void gstage_map_page(struct gstage *gs, gpa_t gpa, hpa_t hpa, gstage_alloc_fn *alloc);
+                     pte_alloc_fn *alloc);
 
 /* A root table for trials at boot, used by one hart after the other. It maps nothing before and
  * after a trial. */

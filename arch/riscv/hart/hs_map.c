@@ -3,30 +3,18 @@
 
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/fence.h"
-#include "core/panic.h"
 
-#define PTE_V BIT(0)
-/* Set, because a hart may leave both to software (Svade). HS never reads them. */
-#define PTE_AD        (BIT(6) | BIT(7))
-#define PTE_ACCESS    (HS_READ_WRITE | HS_EXECUTE)
-#define PTE_PPN_SHIFT 10
-#define LEVEL_BITS    9
-#define SATP_SV39     8UL
-#define SATP_MODE     60
-
-/* Returns the number of low address bits that a leaf of this level does not translate. */
-static uint32_t shift_of(uint32_t level)
-{
-	return 12 + LEVEL_BITS * level;
-}
+#define PTE_ACCESS (HS_READ_WRITE | HS_EXECUTE)
+#define SATP_SV39  8UL
+#define SATP_MODE  60
 
 /* The upper half of the virtual addresses is sign-extended, and matches no physical address. */
 bool hs_map_reaches(const struct hs_map *map, uint64_t address)
 {
-	return !(address >> (shift_of(map->levels) - 1));
+	return !(address >> (pte_shift(map->levels) - 1));
 }
 
-bool hs_map_init(struct hs_map *map, uint64_t last, hs_map_alloc_fn *alloc)
+bool hs_map_init(struct hs_map *map, uint64_t last, pte_alloc_fn *alloc)
 {
 	for (map->levels = 3; !hs_map_reaches(map, last); map->levels++) {
 		if (map->levels == 5)
@@ -37,43 +25,13 @@ bool hs_map_init(struct hs_map *map, uint64_t last, hs_map_alloc_fn *alloc)
 	return true;
 }
 
-/* Returns the entry of this level for an address. Makes the tables above it. */
-static uint64_t *entry(const struct hs_map *map, uint64_t address, uint32_t level,
-                       hs_map_alloc_fn *alloc)
-{
-	uint64_t *table = map->root;
-
-	for (uint32_t at = map->levels - 1;; at--) {
-		uint64_t *pte = &table[address >> shift_of(at) & (BIT(LEVEL_BITS) - 1)];
-
-		if (*pte & PTE_ACCESS || (at == level && *pte & PTE_V))
-			panic("hs_map: %lx is mapped twice", address);
-		if (at == level)
-			return pte;
-		if (!(*pte & PTE_V))
-			*pte = (uint64_t)alloc(PAGE_SIZE) / PAGE_SIZE << PTE_PPN_SHIFT | PTE_V;
-		table = (uint64_t *)(*pte >> PTE_PPN_SHIFT << 12);
-	}
-}
-
 void hs_map_add(struct hs_map *map, uint64_t address, uint64_t size, enum hs_access access,
-                hs_map_alloc_fn *alloc)
+                pte_alloc_fn *alloc)
 {
-	while (size) {
-		/* Leaves of at most 1 GiB: no machine needs larger ones. */
-		uint32_t level = 2;
-		uint64_t *pte;
-
-		while (address & (BIT(shift_of(level)) - 1) || size < BIT(shift_of(level)))
-			level--;
-		pte = entry(map, address, level, alloc);
-		/* Also fills the following entries of this table, up to the first mapped one. */
-		do {
-			*pte++ = address / PAGE_SIZE << PTE_PPN_SHIFT | access | PTE_AD | PTE_V;
-			address += BIT(shift_of(level));
-			size -= BIT(shift_of(level));
-		} while (size >= BIT(shift_of(level)) && (uint64_t)pte & (PAGE_SIZE - 1) && !*pte);
-	}
+	/* A and D are set, because a hart may leave both to software (Svade). HS never reads
+	 * them. */
+	pte_map(map->root, map->levels, address, address, size, access | PTE_A | PTE_D | PTE_V,
+	        alloc);
 }
 
 bool hs_map_has(const struct hs_map *map, uint64_t address)
@@ -81,11 +39,11 @@ bool hs_map_has(const struct hs_map *map, uint64_t address)
 	const uint64_t *table = map->root;
 
 	for (uint32_t at = map->levels - 1;; at--) {
-		uint64_t pte = table[address >> shift_of(at) & (BIT(LEVEL_BITS) - 1)];
+		uint64_t pte = table[address >> pte_shift(at) & 511];
 
 		if (!(pte & PTE_V) || pte & PTE_ACCESS || !at)
 			return pte & PTE_V;
-		table = (const uint64_t *)(pte >> PTE_PPN_SHIFT << 12);
+		table = pte_table(pte);
 	}
 }
 

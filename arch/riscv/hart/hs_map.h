@@ -7,18 +7,15 @@
 #ifndef ARCH_RISCV_HART_HS_MAP_H
 #define ARCH_RISCV_HART_HS_MAP_H
 
-#include "core/lib/types.h"
+#include "arch/riscv/hart/pte.h"
 
 enum hs_access {
-	HS_READ = 1 << 1,
-	HS_WRITE = 1 << 2,
-	HS_EXECUTE = 1 << 3,
+	HS_READ = PTE_R,
+	HS_WRITE = PTE_W,
+	HS_EXECUTE = PTE_X,
 	HS_READ_WRITE = HS_READ | HS_WRITE,
 	HS_READ_EXECUTE = HS_READ | HS_EXECUTE,
 };
-
-/* Returns `size` bytes of zeroed memory, aligned to size. Never fails. */
-typedef void *hs_map_alloc_fn(size_t size);
 
 struct hs_map {
 	uint64_t *root;
@@ -27,14 +24,14 @@ struct hs_map {
 };
 
 /* Begins a map of addresses up to `last`. Returns false if no mode reaches `last`. */
-bool hs_map_init(struct hs_map *map, uint64_t last, hs_map_alloc_fn *alloc);
+bool hs_map_init(struct hs_map *map, uint64_t last, pte_alloc_fn *alloc);
 
 /* Whether the map can contain an address. */
 bool hs_map_reaches(const struct hs_map *map, uint64_t address);
 
 /* Maps whole pages, with larger leaves where they fit. Panics if a page is already mapped. */
 void hs_map_add(struct hs_map *map, uint64_t address, uint64_t size, enum hs_access access,
-                hs_map_alloc_fn *alloc);
+                pte_alloc_fn *alloc);
 
 /* Whether an address is mapped. */
 bool hs_map_has(const struct hs_map *map, uint64_t address);

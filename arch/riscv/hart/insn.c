@@ -28,10 +28,10 @@ static struct insn load(uint8_t length, uint32_t rd, unsigned int log_width, boo
 
 static struct insn store(uint8_t length, uint32_t rs2, unsigned int log_width)
 {
-	return (struct insn){.kind = INSN_STORE,
-	                     .length = length,
-	                     .reg = (uint8_t)rs2,
-	                     .width = (uint8_t)(1u << log_width)};
+	struct insn i = load(length, rs2, log_width, false);
+
+	i.kind = INSN_STORE;
+	return i;
 }
 
 static struct insn decode_system(uint32_t raw)
@@ -82,17 +82,15 @@ static struct insn decode_word(uint32_t raw)
 /* Quadrant 0: registers x8..x15, rd' and rs2' in bits 4:2. */
 static struct insn decode_c0(uint32_t raw)
 {
-	uint32_t reg = 8 + bits(raw, 4, 2);
+	uint32_t reg = 8 + bits(raw, 4, 2), funct3 = bits(raw, 15, 13);
 
-	switch (bits(raw, 15, 13)) {
+	switch (funct3) {
 	case 2: /* c.lw */
-		return load(2, reg, 2, true);
 	case 3: /* c.ld */
-		return load(2, reg, 3, true);
+		return load(2, reg, funct3, true);
 	case 6: /* c.sw */
-		return store(2, reg, 2);
 	case 7: /* c.sd */
-		return store(2, reg, 3);
+		return store(2, reg, funct3 - 4);
 	case 4: /* Zcb */
 		break;
 	default: /* c.addi4spn, and c.fld, c.fsd */
@@ -116,17 +114,15 @@ static struct insn decode_c0(uint32_t raw)
 static struct insn decode_c2(uint32_t raw)
 {
 	uint32_t rd = bits(raw, 11, 7);
-	uint32_t rs2 = bits(raw, 6, 2);
+	uint32_t rs2 = bits(raw, 6, 2), funct3 = bits(raw, 15, 13);
 
-	switch (bits(raw, 15, 13)) {
-	case 2: /* c.lwsp; rd = x0 is reserved, as it is below */
-		return rd != 0 ? load(2, rd, 2, true) : other(2);
-	case 3: /* c.ldsp */
-		return rd != 0 ? load(2, rd, 3, true) : other(2);
+	switch (funct3) {
+	case 2: /* c.lwsp */
+	case 3: /* c.ldsp; rd = x0 is reserved in both */
+		return rd != 0 ? load(2, rd, funct3, true) : other(2);
 	case 6: /* c.swsp */
-		return store(2, rs2, 2);
 	case 7: /* c.sdsp */
-		return store(2, rs2, 3);
+		return store(2, rs2, funct3 - 4);
 	default: /* jumps, moves, c.fldsp, c.fsdsp */
 		return other(2);
 	}

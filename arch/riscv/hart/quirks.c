@@ -100,19 +100,15 @@ void quirks_text(char *buf, size_t size)
 	    {&quirks.no_lcofi, "no-lcofi"},
 	    {&quirks.fetch_faults_stop_time, "fetch-faults-stop-time"},
 	    {&quirks.lcofi_delegates, "lcofi-delegates-load-faults"},
+	    {NULL, "none"}, /* if none of them was found */
 	};
 	size_t used = 0;
 
-	for (size_t i = 0; i <= ARRAY_SIZE(names); i++) {
-		const char *name = "none";
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const char *name = names[i].name;
 
-		if (i < ARRAY_SIZE(names)) {
-			if (!*names[i].found)
-				continue;
-			name = names[i].name;
-		} else if (used) {
-			break;
-		}
+		if (names[i].found ? !*names[i].found : used > 0)
+			continue;
 		if (used && used + 1 < size)
 			buf[used++] = ' ';
 		while (*name && used + 1 < size)

@@ -9,8 +9,6 @@
 #include "core/lib/types.h"
 #include "vpmu/sbi_pmu.h"
 
-struct hpm;
-
 struct quirks {
 	/* QEMU: only one programmable counter counts an event, and a counter whose event was
 	 * changed by a delegated write continues to count the old event. So each event has one

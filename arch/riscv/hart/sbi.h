@@ -6,7 +6,6 @@
 #include "arch/riscv/hart/context.h"
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/sbi_spec.h"
-#include "core/lib/types.h"
 #include "vpmu/sbi_pmu.h"
 
 static inline struct sbi_ret sbi_call(uint64_t eid, uint64_t fid, uint64_t arg0, uint64_t arg1,

@@ -57,15 +57,9 @@ longest_\exit:
 	sd	t0, X(5)
 	csrr	t0, CSR_SCAUSE
 	addi	t0, t0, -CAUSE_ECALL_VS
-	sd	ra, X(1)
-	sd	sp, X(2)
-	sd	t1, X(6)
-	sd	a2, X(12)
-	sd	a3, X(13)
-	sd	a4, X(14)
-	sd	a5, X(15)
-	sd	a6, X(16)
-	sd	a7, X(17)
+	.irp	n, 1,2,6,12,13,14,15,16,17
+	sd	x\n, X(\n)
+	.endr
 	csrrw	t1, CSR_SSCRATCH, zero
 	sd	t1, X(4)
 	.endm
@@ -96,27 +90,14 @@ longest_\exit:
 	.option	norvc
 	sd	zero, X(0)
 	j	\then
-	.irp	n, 1,2
-	j	\then
-	nop
-	.endr
-	\op	gp, X(3)
-	j	\then
-	.irp	n, 4,5,6
-	j	\then
-	nop
-	.endr
-	.irp	n, 7,8,9
+	.irp n,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	.if	\n == 3 || (\n >= 7 && \n <= 9) || \n >= 18
 	\op	x\n, X(\n)
 	j	\then
-	.endr
-	.irp	n, 10,11,12,13,14,15,16,17
+	.else
 	j	\then
 	nop
-	.endr
-	.irp	n, 18,19,20,21,22,23,24,25,26,27,28,29,30,31
-	\op	x\n, X(\n)
-	j	\then
+	.endif
 	.endr
 	.option	pop
 	.endm
@@ -182,16 +163,9 @@ served:
 leave_fast:
 	check	check_entry
 	csrw	CSR_SSCRATCH, tp
-	ld	ra, X(1)
-	ld	sp, X(2)
-	ld	t0, X(5)
-	ld	t1, X(6)
-	ld	a2, X(12)
-	ld	a3, X(13)
-	ld	a4, X(14)
-	ld	a5, X(15)
-	ld	a6, X(16)
-	ld	a7, X(17)
+	.irp	n, 1,2,5,6,12,13,14,15,16,17
+	ld	x\n, X(\n)
+	.endr
 	ld	tp, X(4)
 	sret
 
@@ -301,24 +275,9 @@ after_access:
 long_way:
 	csrr	a1, CSR_SCAUSE
 save_the_rest:
-	sd	t2, X(7)
-	sd	t3, X(28)
-	sd	t4, X(29)
-	sd	t5, X(30)
-	sd	t6, X(31)
-	sd	gp, X(3)
-	sd	s0, X(8)
-	sd	s1, X(9)
-	sd	s2, X(18)
-	sd	s3, X(19)
-	sd	s4, X(20)
-	sd	s5, X(21)
-	sd	s6, X(22)
-	sd	s7, X(23)
-	sd	s8, X(24)
-	sd	s9, X(25)
-	sd	s10, X(26)
-	sd	s11, X(27)
+	.irp	n, 3,7,8,9,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	sd	x\n, X(\n)
+	.endr
 	mv	a0, tp
 	mv	s0, zero
 	mv	ra, zero
@@ -332,36 +291,9 @@ enter_guest:
 	call	check_entry
 #endif
 	csrw	CSR_SSCRATCH, tp
-	ld	ra, X(1)
-	ld	sp, X(2)
-	ld	gp, X(3)
-	ld	t0, X(5)
-	ld	t1, X(6)
-	ld	t2, X(7)
-	ld	s0, X(8)
-	ld	s1, X(9)
-	ld	a0, X(10)
-	ld	a1, X(11)
-	ld	a2, X(12)
-	ld	a3, X(13)
-	ld	a4, X(14)
-	ld	a5, X(15)
-	ld	a6, X(16)
-	ld	a7, X(17)
-	ld	s2, X(18)
-	ld	s3, X(19)
-	ld	s4, X(20)
-	ld	s5, X(21)
-	ld	s6, X(22)
-	ld	s7, X(23)
-	ld	s8, X(24)
-	ld	s9, X(25)
-	ld	s10, X(26)
-	ld	s11, X(27)
-	ld	t3, X(28)
-	ld	t4, X(29)
-	ld	t5, X(30)
-	ld	t6, X(31)
+	.irp	n, 1,2,3,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	ld	x\n, X(\n)
+	.endr
 	ld	tp, X(4)
 	sret
 
@@ -413,19 +345,21 @@ last_words:
 	li	t0, -ASM_HART_STACK_SIZE
 	and	t0, sp, t0
 1:	ld	a4, ASM_TRAP_PANICKING(t0)
-	bnez	a4, 2f
+	bnez	a4, machine_ends
 	li	a4, 1
 	sd	a4, ASM_TRAP_PANICKING(t0)
 	li	a4, ASM_HART_STACK_GUARD
 	add	sp, t0, a4
 	jr	a5
-2:	li	a7, ASM_EXT_SRST
+	.globl	machine_ends
+machine_ends:
+	li	a7, ASM_EXT_SRST
 	li	a6, 0
 	li	a0, ASM_SRST_SHUTDOWN
 	li	a1, ASM_SRST_SYSFAIL
 	ecall
-3:	wfi
-	j	3b
+1:	wfi
+	j	1b
 
 /* void fp_save(uint64_t fp[33]): saves f0..f31, then fcsr. fp_exchange(to_save, to_load) and
  * fp_restore(to_load) use the same layout. */

@@ -46,4 +46,13 @@ struct trap_guard {
 void trap_guard_begin(struct trap_guard *guard);
 uint64_t trap_guard_end(const struct trap_guard *guard);
 
+/* Whether HS can read a CSR. */
+#define csr_is_readable(csr)                                                                       \
+	({                                                                                         \
+		struct trap_guard csr_guard_;                                                      \
+		trap_guard_begin(&csr_guard_);                                                     \
+		(void)csr_read_guarded(csr);                                                       \
+		trap_guard_end(&csr_guard_) == ~0UL;                                               \
+	})
+
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Vector state. Only if the hart has V, and while sstatus.VS is on. */
-#include "arch/riscv/hart/csr.h"
 
 	.option	arch, +v
 	.text

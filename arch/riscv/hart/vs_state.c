@@ -65,31 +65,19 @@ void vs_state_put(struct vs_state *vs, const struct vs_features *has)
 
 bool vs_state_probe_vsiselect(void)
 {
-	struct trap_guard guard;
-
-	trap_guard_begin(&guard);
-	(void)csr_read_guarded(CSR_VSISELECT);
-	return trap_guard_end(&guard) == ~0UL;
+	return csr_is_readable(CSR_VSISELECT);
 }
 
 bool vs_state_has_hstateen0(void)
 {
-	struct trap_guard guard;
-
-	trap_guard_begin(&guard);
-	(void)csr_read_guarded(CSR_HSTATEEN0);
-	return trap_guard_end(&guard) == ~0UL;
+	return csr_is_readable(CSR_HSTATEEN0);
 }
 
 #define HSTATEEN0_GUEST_AIA (HSTATEEN0_CSRIND | HSTATEEN0_AIA | HSTATEEN0_IMSIC)
 
 bool vs_state_probe_ctr(void)
 {
-	struct trap_guard guard;
-
-	trap_guard_begin(&guard);
-	(void)csr_read_guarded(CSR_VSCTRCTL);
-	return trap_guard_end(&guard) == ~0UL && !vs_state_has_hstateen0();
+	return csr_is_readable(CSR_VSCTRCTL) && !vs_state_has_hstateen0();
 }
 
 void vs_state_clear_ctr(void)
@@ -118,9 +106,6 @@ bool vs_state_opens_aia(void)
 
 void vs_state_init_hart(uint64_t isa, bool aia)
 {
-	bool sstc = isa & BIT(ISA_SSTC);
-	uint64_t henvcfg = 0;
-
 	vs_delegate(true);
 	csr_write(CSR_HIDELEG, VS_INTERRUPTS);
 	csr_write(CSR_HIE, 0);
@@ -129,20 +114,15 @@ void vs_state_init_hart(uint64_t isa, bool aia)
 	csr_write(CSR_VSATP, 0);
 	csr_write(CSR_HGATP, 0);
 	close_other_state(aia);
-	if (sstc)
-		henvcfg |= HENVCFG_STCE;
-	if (isa & BIT(ISA_SVADU))
-		henvcfg |= HENVCFG_ADUE;
-	if (isa & BIT(ISA_SVPBMT))
-		henvcfg |= HENVCFG_PBMTE;
-	if (isa & BIT(ISA_ZICBOZ))
-		henvcfg |= HENVCFG_CBZE;
 	/* A guest's cbo.inval only flushes. A real invalidation could bring back data of another VM
 	 * that was overwritten when the memory was cleared. */
-	if (isa & BIT(ISA_ZICBOM))
-		henvcfg |= HENVCFG_CBCFE | HENVCFG_CBIE_FLUSH;
-	csr_write(CSR_HENVCFG, henvcfg);
-	if (sstc) {
+	csr_write(CSR_HENVCFG,
+	          (isa & BIT(ISA_SSTC) ? HENVCFG_STCE : 0) |
+	              (isa & BIT(ISA_SVADU) ? HENVCFG_ADUE : 0) |
+	              (isa & BIT(ISA_SVPBMT) ? HENVCFG_PBMTE : 0) |
+	              (isa & BIT(ISA_ZICBOZ) ? HENVCFG_CBZE : 0) |
+	              (isa & BIT(ISA_ZICBOM) ? HENVCFG_CBCFE | HENVCFG_CBIE_FLUSH : 0));
+	if (isa & BIT(ISA_SSTC)) {
 		csr_write(CSR_VSTIMECMP, ~0UL);
 		/* The firmware's value may be in the past. */
 		csr_write(CSR_STIMECMP, ~0UL);

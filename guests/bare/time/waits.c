@@ -2,6 +2,7 @@
 /*
  * Waits for a byte of input, then works in S and in U, `rounds=` times. For observers: while it
  * waits, their counts must not change.
+ *   every=N        waits for the next multiple of N ticks of its time, and for no input
  *   filter=u, k    u: it waits in S, and instructions in U are counted; k: the other way round
  *   own=yes        it counts them itself as well, and prints the increase at each wait
  *   own=restarts   the same, and it stops the counter in between and starts it with a new value
@@ -16,25 +17,33 @@
 #define LSR_DR   0x01
 #define ILLEGAL  0xffffffffU
 
+static uint64_t every; /* ticks; 0: it waits for input */
+
 static uint64_t no_counter(void)
 {
 	return 0;
 }
 
+static void spin(uint64_t rounds)
+{
+	__asm__ volatile("1: addi %0, %0, -1; bnez %0, 1b" : "+r"(rounds));
+}
+
 /* Waits in S and in U. The bytes of input are ignored. */
 static uint64_t wait(uint64_t read)
 {
-	uint64_t value = ((read_t)read)();
+	uint64_t value = ((read_t)read)(), end;
 
+	if (every) {
+		end = csr_read(time) / every * every + every;
+		for (uint64_t now = end - every; now < end; now = csr_read(time))
+			spin(1000); /* QEMU takes long for a look at the time */
+		return value;
+	}
 	while (!(*UART_LSR & LSR_DR))
 		;
 	(void)*UART_RBR;
 	return value;
-}
-
-static void spin(uint64_t rounds)
-{
-	__asm__ volatile("1: addi %0, %0, -1; bnez %0, 1b" : "+r"(rounds));
 }
 
 /* Does what firmware events count. */
@@ -85,6 +94,8 @@ int waits(uint64_t hartid)
 	struct own own;
 
 	(void)hartid;
+	every = bootarg_num("every", 0);
+	csr_set(scounteren, 2); /* time, in U */
 	if (!begin(&own, user ? SBI_PMU_CFG_FLAG_SET_SINH : SBI_PMU_CFG_FLAG_SET_UINH)) {
 		print("waits: no counter\n");
 		return 1;

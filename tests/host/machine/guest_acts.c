@@ -338,9 +338,9 @@ static void uses_pci(struct machine_hart *h, struct vcpu *vcpu)
 {
 	static const uint16_t offsets[] = {0x04, 0x04, 0x04, 0x06, 0x10, 0x14, 0x20, 0x3c, 0x42};
 	uint32_t rd = 5 + below(luck(), 3), width = percent(luck(), 70) ? 1 : below(luck(), 4);
-	uint32_t slot = !percent(luck(), 90)                     ? below(luck(), 32)
-	                : vcpu->vm->bells && percent(luck(), 50) ? 31
-	                                                         : vcpu->vm->index + 1;
+	uint32_t slot = !percent(luck(), 90)                          ? below(luck(), 32)
+	                : vcpu->vm->bell_of[0] && percent(luck(), 50) ? 31
+	                                                              : vcpu->vm->index + 1;
 	uint64_t offset = percent(luck(), 85) ? offsets[below(luck(), ARRAY_SIZE(offsets))]
 	                                      : below(luck(), PAGE_SIZE);
 
@@ -415,9 +415,9 @@ void guest_acts(struct machine_hart *h, struct vcpu *vcpu)
 		aia_messages();
 	if (vcpu->vm->config->aia && percent(luck(), 20))
 		guest_uses_aia(h, vcpu);
-	else if (percent(luck(), 4) && (dma_is_given(vcpu->vm) || vcpu->vm->bells))
+	else if (percent(luck(), 4) && (dma_is_given(vcpu->vm) || vcpu->vm->bell_of[0]))
 		uses_pci(h, vcpu);
-	else if (percent(luck(), 6) && vcpu->vm->bells)
+	else if (percent(luck(), 6) && vcpu->vm->bell_of[0])
 		uses_bell(h);
 	else if (machine.kind.chatty && percent(luck(), m->burst ? 90 : 20))
 		prints_much(h, vcpu);

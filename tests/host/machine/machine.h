@@ -234,7 +234,9 @@ void operator_output(const char *bytes, size_t n);
 /* What a VM has printed: must come out unchanged, as its own. */
 char operator_letter(uint32_t vm);
 extern uint64_t operator_seen[VM_MAX_VMS]; /* letters on lines that are complete */
-uint32_t operator_unfinished(void);        /* bytes of those that are not */
+uint32_t operator_unfinished(void);        /* bytes of those that are not, at most */
+/* Frames have begun, and an unfinished line may be on its way, though its VM has ended. */
+bool operator_begins(void);
 /* Bits of VMs: frames have begun since, so what was seen of an open line comes once more. */
 extern uint32_t operator_repeats;
 

@@ -2,11 +2,11 @@
 # make host-core: all of core/ and vpmu/ on a machine of several harts. Its objects are its own:
 # tests/host/machine/hart stands in for headers of arch/riscv. Strings are those of the host. Its
 # harts translate nothing in HS.
-CORE_SRC := $(filter-out core/lib/string.c core/boot/hs_% core/debug/trips.c, \
+CORE_SRC := $(filter-out core/lib/copy.c core/lib/string.c core/boot/hs_% core/debug/trips.c, \
 	$(sort $(wildcard core/*.c core/*/*.c))) $(VPMU_SRC) \
 	$(addprefix arch/riscv/counters/,hpm.c hpm_sbi.c hpm_raw.c hpm_fixed.c hpm_flags.c \
 	fw_events.c) $(addprefix arch/riscv/devices/,pci.c pci_reset.c) \
-	$(addprefix arch/riscv/hart/,vs_state.c gstage.c insn.c isa.c) $(IOMMU_SRC)
+	$(addprefix arch/riscv/hart/,vs_state.c gstage.c pte.c insn.c isa.c) $(IOMMU_SRC)
 # machine_ram.c comes last.
 CORE_MACHINE_SRC := $(addprefix tests/host/machine/,test_core.c machine.c machine_csr.c \
 	machine_firmware.c machine_arch.c machine_chip.c machine_aia.c machine_dma.c \

@@ -197,8 +197,8 @@ static void look_at_route(const struct vm *vm, const struct source *s)
 static void look_at_bell(const struct vm *vm)
 {
 	const struct bell *bell = bell_of(vm, 0);
-	bool level =
-	    bell && bell->state & bell->mask && !(bell->header.command & PCI_COMMAND_INTX_DISABLE);
+	bool level = bell && bell->state & bell->mask &&
+	             !(bell->pci.header.command & PCI_COMMAND_INTX_DISABLE);
 	uint32_t bit = BIT(MACHINE_BELL);
 
 	if (!bell || vm->state != VM_RUNNING)
@@ -227,7 +227,7 @@ void chip_look(bool asleep)
 			continue;
 		}
 		got &= ~BIT(GUEST_UART_IRQ);
-		if (vm->bells)
+		if (vm->bell_of[0])
 			got &= ~BIT(MACHINE_BELL);
 		if (got & ~(uint64_t)vm->wired)
 			machine_differs("vm%u has an interrupt of somebody else's: %x", i, got);

@@ -192,7 +192,7 @@ static uint64_t ring_used(unsigned int writer, size_t share)
  * VM's unfinished line is part of the answer. */
 static uint64_t ring_waiting(uint32_t vm)
 {
-	if (!machine.kind.slow_line && !log_has_more())
+	if (!machine.kind.slow_line && !log_has_more() && !operator_begins())
 		return 0;
 	return ring_used(vm, RING_SHARE - RING_END) + ring_used(RING_ANSWERS, RING_ANSWERS_SHARE) +
 	       operator_unfinished();

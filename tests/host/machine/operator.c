@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "arch/riscv/hart/csr.h"
+#include "core/console/console_line.h"
 #include "tests/host/machine/machine.h"
 
 #define KEY         "\x14"
@@ -18,6 +19,8 @@ static struct {
 	char line[2][LINE_BYTES]; /* the second: a frame within the first */
 	uint32_t length[2];
 	bool in_frame;
+	bool
+	    begins; /* frames have begun, and nothing typed was read since: VMs' lines may be due */
 } op;
 
 bool operator_shows;
@@ -162,6 +165,7 @@ uint64_t operator_next(void)
 
 int operator_byte(void)
 {
+	op.begins = false;
 	return operator_has_typed() ? (uint8_t)op.typed[op.at++] : -1;
 }
 
@@ -192,8 +196,10 @@ static void look_at_line(const char *line, uint32_t n)
 			look_at_text(line + 2, line + n, (uint32_t)(line[1] - 'A'), line);
 		else if (!strchr("!:=.+-", line[1]))
 			machine_differs("no frame: %s", line);
-		if (line[1] == '+')
+		if (line[1] == '+') {
 			operator_repeats = ~0U;
+			op.begins = true;
+		}
 	} else if (sscanf(line, "[vm%u]%n", &vm, &skip) == 1 && skip) {
 		look_at_text(line + skip + 1, line + n, vm, line);
 	} else if (strncmp(line, "tally", 5) != 0 && n && strcmp(line, "\r") != 0) {
@@ -201,9 +207,14 @@ static void look_at_line(const char *line, uint32_t n)
 	}
 }
 
+bool operator_begins(void)
+{
+	return op.begins;
+}
+
 uint32_t operator_unfinished(void)
 {
-	return op.length[0] + op.length[1];
+	return op.length[0] + op.length[1] + (op.begins ? CONSOLE_LINE_BYTES : 0);
 }
 
 void operator_output(const char *bytes, size_t n)

@@ -34,7 +34,7 @@ def words(source):
 
 def pattern(text):
     """What prints becomes what the page may have for it: # is a hart's number, too."""
-    parts = re.split(r"%[-0-9]*(?:l|z)?[a-z]|#", text)
+    parts = re.split(r"%[-0-9.*]*(?:l|z)?[a-z]|#", text)
     return re.compile(".*".join(re.escape(part.strip()) for part in parts))
 
 

@@ -119,7 +119,7 @@ def test_json(tree_file):
             "heartbeat_ms": 250,
             "crash_exits": True, "bad_access": "stop",
             "look": False, "share": 5, "turn_us": 3500, "budget": None,
-            "controls": [],
+            "controls": [], "operator": None,
             "pmu": {"counters": [0, 3], "reads": "trap", "snapshot": False,
                     "freeze": "guest", "idle_cycles": False, "overflow": True, "overflow_limit": 0,
                     "at_boot": None,
@@ -199,7 +199,9 @@ size|at access bell bell-identity|major-frame-us slack|vm vcpu start-us length-u
 core selector event-fields operator-fields operators events sbi-events sbi-stimuli|
 memory memory-at kernel load-offset initrd bootargs console interrupts budget restart restart-limit
 bad-access controls heartbeat-ms crash-exits boot share look pmu pmu-reads pmu-counters pmu-events
-pmu-raw-events pmu-snapshot pmu-overflow pmu-freeze pmu-idle-cycles pmu-overflow-limit"""
+pmu-raw-events pmu-snapshot pmu-overflow pmu-freeze pmu-idle-cycles pmu-overflow-limit
+operator operator-vms operator-requests-hz operator-samples-hz operator-interrupt
+operator-identity"""
 NODES = ["images { bare: bare {", "vms {", "vcpu0 {", "vms { one { devices { it {",
          "shared { it {", "shared { it { size = /bits/ 64 <0x1000>; one {", "schedules { hart0 {",
          "schedules { hart0 { major-frame-us = <1000>; it {",

@@ -2,11 +2,9 @@
 """Guests with an AIA (docs/aia.md): messages, timers and devices without exits, each told by stopi;
 nothing of others in reach; nothing left of a life before; counts as exact as ever."""
 
-import contextlib
 import os
 import re
 import shutil
-import threading
 
 import pytest
 
@@ -15,9 +13,10 @@ import harness
 from hosts import CLOCK
 from linux_counts import BARE_NODE, KNOWN, STAT, check
 from measured import EXPECTED, MEASURE
+from moving import ROAM
+import operators
 import plain
 from runlib.qemu import CPU
-from tallylib import tally_ctl
 
 IMSIC = ["--aia", "aplic-imsic", "--aia-guests"]
 AIA = 'interrupts = "aia";'
@@ -247,23 +246,17 @@ def test_refused(tmp_path, options, vcpus, words):
     assert f"refused: /vms/alpha: interrupts: {words}" in result.own
 
 
-def test_it_stays_on_its_hart(tmp_path):
-    """The tree cannot name several, nor can the operator move it, nor does it roam."""
-    answers = {}
-    path = tmp_path / "control"
-
-    def ask():
-        with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
-            for hart in (0, 1):
-                answers[hart] = machine.ask(f"move alpha 0 {hart}")
-            with contextlib.suppress(tally_ctl.NoAnswer):
-                machine.ask("poweroff")
-
-    boot(tmp_path, {"alpha": "kind=busy ticks=10000000000"}, profile="smp",
-         options=["--harts", 2, "--control", path, "--append", "tally.roam"],
-         meanwhile=threading.Thread(target=ask))
-    words = "move: alpha has an AIA: its vcpus keep their harts"
-    assert answers == {0: (1, [words]), 1: (1, [words])}
+def test_it_stays_on_its_hart(tmp_path, two_harts):
+    """The tree cannot name several, nor can an operator move it, nor does it roam."""
+    plain.make("build/guests/bare.bin")
+    text = bare_guests.tree({"alpha": f"kind=aia what=self messages={N}"}, properties=AIA)
+    result, told = operators.run(
+        tmp_path, text, ["alpha"], operators.at_once("move alpha 0 0", "move alpha 0 1"),
+        options=[*two_harts, *IMSIC, 2, *ROAM])
+    assert told == [(["move: alpha has an AIA: its vcpus keep their harts"], 1)] * 2
+    assert result.vm("alpha") == [f"aia: {N} messages, {N} taken, 0 lost, 0 without a cause"]
+    (line,) = [line for line in result.own if line.startswith("vm alpha: vcpu 0: exits ")]
+    assert "moves" not in harness.exit_counts(line)
 
 
 LINUX = STAT + """

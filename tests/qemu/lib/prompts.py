@@ -19,6 +19,7 @@ ON_AND_ON = f"kind=measure rounds=1000000 length={LENGTH}"
 SHORT = 5000000
 SHORT_ROWS = f"kind=measure rounds=1000000 length={SHORT}"
 OFTEN = 10
+EXITS = ["ecall", "timer", "irq", "lcofi", "mmio", "csr", "wfi", "other"]
 
 
 def as_seen(text):

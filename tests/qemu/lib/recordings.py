@@ -3,6 +3,7 @@
 
 import io
 import re
+import statistics
 import subprocess
 import threading
 
@@ -28,6 +29,18 @@ OWN = pytest.mark.parametrize("own", ["", "own=yes", "own=restarts"])
 # Of each filter of an event, what a sample's period is. Of alpha, which executes ten thousand times
 # as much, a thousand times that.
 PERIODS = {"0x2:uk": 777, "0x2:u": 1000, "0x1:k": 5000, "0x1:uk": 101, "0x2:k": 12345}
+
+TICK = 100  # instructions, at 1,000 of them in a microsecond
+CHEAP = 10000  # a period that is no multiple of a tick less than a sample costs
+
+
+def cost(found):
+    """How many instructions of all levels a sample takes: what is left of the time from one to the
+    next, which is counted in ticks. Other exits, for each question that is asked meanwhile, take
+    more than two ticks: a span with one of them is far from the most frequent one."""
+    spans = [(after.ticks - before.ticks) * TICK - CHEAP for before, after in zip(found, found[1:])]
+    usual = statistics.mode(spans)
+    return statistics.mean(span for span in spans if abs(span - usual) <= TICK)
 
 
 def taken(machine, decoder):

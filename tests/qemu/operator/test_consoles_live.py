@@ -88,8 +88,8 @@ def test_a_flood_and_a_restart(running):
 
 
 def test_two_guests_on_a_hart(running):
-    """Of a machine: beside each other two that always run have all of the hart's time, half each,
-    and one's share is what is stolen from the other."""
+    """Of a machine: a row of each, with all its columns. That they have half of the hart each is in
+    test_tables.py."""
     run = running({"alpha": FOREVER, "beta": FOREVER})
     run.read_until("busy: begins")
     done = subprocess.run([TOOLS / "tally-top", "--socket", run.path, "--once", "--json", "-d", "1",
@@ -99,15 +99,9 @@ def test_two_guests_on_a_hart(running):
     rows = list(map(json.loads, lines))
     assert [(row["vm"], row["vcpu"], row["state"], row["hart"]) for row in rows] == [
         ("alpha", 0, "running", 0), ("beta", 0, "running", 0)]
-    for row, other in zip(rows, rows[::-1], strict=True):
-        assert row["seconds"] > 0
-        # A turn takes 2 ms. The two are looked at one after the other.
-        slack = 100 * 0.004 / row["seconds"]
-        assert abs(row["cpu_percent"] - 50) < slack
-        assert abs(row["cpu_percent"] + row["steal_percent"] - 100) < slack
-        assert abs(row["cpu_percent"] + other["cpu_percent"] - 100) < slack
-        assert row["exits_per_s_by"]["timer"] > 0
-        assert 0 < row["hs_percent"] < 50
+    for row in rows:
+        assert {"seconds", "cpu_percent", "steal_percent", "hs_percent"} <= set(row)
+        assert "timer" in row["exits_per_s_by"]
     # Nothing of it goes on.
     assert run.ctl("observed") == (0, [], [])
     assert run.ctl("poweroff")[0] == 0

@@ -8,6 +8,7 @@ from urllib.parse import unquote_to_bytes
 import bare_guests
 import harness
 from bare_guests import FOREVER
+import operators
 import plain
 
 TICKS_MS = 10000
@@ -26,10 +27,8 @@ def start(running, folder, guests, own, **arguments):  # pylint: disable=redefin
     return running(tree, **arguments)
 
 
-def crash(run, name):
-    """The head, the registers, the bytes of text and the exits of an answer."""
-    status, lines, wrong = run.ctl("crash", name, "--json")
-    assert (status, wrong) == (0, [])
+def crash_of(lines):
+    """The head, the registers, the bytes of text and the exits of an answer with --json."""
     head, *rows = [json.loads(line) for line in lines]
     text = [row for row in rows if "text" in row]
     begin = text[0]["at"] if text else 0
@@ -42,16 +41,19 @@ def crash(run, name):
             [row for row in rows if "cause" in row])
 
 
-def test_last_words(running, tmp_path):  # pylint: disable=redefined-outer-name
-    """Of a VM that does not ring any more; and of one that has not failed."""
-    run = start(running, tmp_path, {
+def test_last_words(tmp_path):
+    """Of a VM that does not ring any more; and of one that has not failed. An operator in a VM
+    asks, so all of it is the same in each run."""
+    # Its clock begins with its life, and not with those of all VMs.
+    asked = [(50 * TICKS_MS, "start alpha"), (800 * TICKS_MS, "crash alpha --json"),
+             *operators.at_once("crash beta", "crash beta --json")]
+    result, told = operators.boot(tmp_path, {
         "alpha": "kind=heart rings=100 every=50000 lines=200 then=spin", "beta": FOREVER
-    }, {"alpha": 'heartbeat-ms = <50>; crash-exits = "on"; boot = "defer";'})
-    # So its clock begins with its life, and not with those of all VMs.
-    assert run.ctl("start", "alpha")[0] == 0
-    run.read_until("vm alpha: failed: did not ring for 50 ms")
-    run.read_until("stval")
-    head, registers, text, exits = crash(run, "alpha")
+    }, asked, own={"alpha": 'heartbeat-ms = <50>; crash-exits = "on"; boot = "defer";'},
+        options=["--control", tmp_path / "control"], until=operators.ENDED)
+    assert "vm alpha: failed: did not ring for 50 ms" in result.own
+    assert [status for _, status in told] == [0] * 4
+    head, registers, text, exits = crash_of(told[1][0])
     assert head["failure"] == "did not ring for 50 ms"
     assert (head["crash"], head["life"], head["vcpu"]) == (1, 1, 0)
     # All that it printed, of which the end is left.
@@ -74,10 +76,8 @@ def test_last_words(running, tmp_path):  # pylint: disable=redefined-outer-name
     # tools/run keeps more.
     assert (tmp_path / "control.crash/alpha").read_bytes().replace(b"\r\n", b"\n") == whole
     assert not (tmp_path / "control.crash/beta").exists()
-    assert run.ctl("crash", "beta") == (0, ["beta has not failed"], [])
-    assert run.ctl("crash", "beta", "--json") == (0, ['{"vm":"beta","failure":null}'], [])
-    assert run.ctl("crash", "gamma") == (
-        1, [], ['tools/tally-ctl: crash: no VM is called "gamma"'])
+    assert [lines for lines, _ in told[2:]] == [
+        ["beta has not failed"], ['{"vm":"beta","failure":null}']]
 
 
 def test_until_the_next(running, tmp_path):  # pylint: disable=redefined-outer-name
@@ -87,7 +87,13 @@ def test_until_the_next(running, tmp_path):  # pylint: disable=redefined-outer-n
     }, {"alpha": 'restart = "on-failure"; restart-limit = <1>;'})
     run.read_until("stays off: restart-limit is 1")
     run.read_until("stvec")
-    head, registers, text, exits = crash(run, "alpha")
+    status, lines, wrong = run.ctl("crash", "alpha", "--json")
+    assert (status, wrong) == (0, [])
+    head, registers, text, exits = crash_of(lines)
+    assert run.ctl("crash", "beta") == (0, ["beta has not failed"], [])
+    assert run.ctl("crash", "beta", "--json") == (0, ['{"vm":"beta","failure":null}'], [])
+    assert run.ctl("crash", "gamma") == (
+        1, [], ['tools/tally-ctl: crash: no VM is called "gamma"'])
     assert head["failure"].startswith("its trap handler traps for ever at ")
     assert (head["crash"], head["life"], head["exits_noted"]) == (2, 2, False)
     assert text == b"crash: begins\n" and exits == []

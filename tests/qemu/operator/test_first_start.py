@@ -8,6 +8,8 @@ import bare_guests
 import harness
 from lives import ends_of
 import measured
+import operators
+from operators import MS
 import plain
 import prompts
 import schedules
@@ -97,32 +99,27 @@ def test_nobody_starts_it(tmp_path, mib):
 
 
 @pytest.mark.parametrize("command", ["start", "restart"])
-def test_started_at_the_prompt(at_prompt, command):  # pylint: disable=redefined-outer-name
+def test_started_by_an_operator(tmp_path, command):
     """It is off until then, nothing was stolen from it, and it counts right."""
-    text = bare_guests.tree({"alpha": FOR_EVER, "beta": prompts.GUESTS["alpha"]},
-                            own={"beta": DEFER})
-    screen = at_prompt("ssccfg", text=sized(text, "beta", 256))
-    prompt = prompts.Prompt(screen)
-    while prompt.objects("vms")[1]["state"] == "clearing":
-        pass
-    alpha, beta = prompt.objects("vms")
+    text = bare_guests.tree({"alpha": FOR_EVER, "beta": measured.MEASURE}, own={"beta": DEFER})
+    asked = [(20 * MS, "vms --json"), (300 * MS, "vms --json"),
+             *operators.at_once("exits --json", "stop beta", f"{command} beta"),
+             (600 * MS, "vms --json"), *operators.at_once("start beta"), (f"+{100 * MS}", "vms")]
+    result, told = operators.run(tmp_path, sized(text, "beta", 256), ["alpha", "beta"], asked,
+                                 until=operators.ENDED)
+    assert operators.objects(told[0])[1]["state"] == "clearing"
+    alpha, beta = operators.objects(told[1])
     assert alpha["state"] == "running" and "waits_for_first_start" not in alpha
     assert (beta["state"], beta["uptime_ms"], beta["waits_for_first_start"]) == ("off", 0, True)
-    (exits,) = [vcpu for vcpu in prompt.objects("exits") if vcpu["vm"] == "beta"]
+    (exits,) = [vcpu for vcpu in operators.objects(told[2]) if vcpu["vm"] == "beta"]
     assert exits["steal_us"] == exits["cpu_us"] == 0
-    assert "beta is off already" in prompt.ask("stop beta")
-    screen.send(f"{command} beta\r")
-    screen.expect("tally: beta is being " + command)
-    screen.expect("tally: vm beta: starts\r+\n")
-    screen.expect(r"measure: ends, 0 wrong of 8\r+\n")
-    screen.expect("tally: vm beta: ended")
-    while prompt.objects("vms")[1]["state"] != "off":
-        pass
-    assert "waits_for_first_start" not in prompt.objects("vms")[1]
-    screen.send("start beta\r")
-    screen.expect("tally: vm beta: starts again\r+\n")
-    screen.send("poweroff\r")
-    prompts.to_the_end(screen)
+    assert told[3][0] == ["beta is off already"]
+    assert told[4][0][0].startswith("beta is being " + command)
+    _, beta = operators.objects(told[5])
+    assert beta["state"] == "off" and "waits_for_first_start" not in beta
+    assert result.vm("beta")[:len(measured.EXPECTED)] == measured.EXPECTED
+    assert ends_of(result, "beta") == ["ended", "starts again"]
+    assert result.own.count("vm beta: starts") == 1
 
 
 def test_power_off_with_one_that_waits(at_prompt):  # pylint: disable=redefined-outer-name

@@ -5,21 +5,8 @@ import re
 
 import bare_guests
 import harness
-from prompts import EXPECTED, GUESTS, LENGTH, ON_AND_ON, Prompt, check_rounds, to_the_end
+from prompts import EXITS, EXPECTED, GUESTS, ON_AND_ON, Prompt, check_rounds, to_the_end
 import recorded
-
-ONE = 2 * LENGTH + 1
-START = 1 << 63  # guests/bare's measure starts its counters one above it
-EXITS = ["ecall", "timer", "irq", "lcofi", "mmio", "csr", "wfi", "other"]
-
-
-def check_times(earlier, later):
-    """Two answers of `exits --json`, of vcpus that are awake all the time: they run or are stolen
-    from, and nothing is counted twice. Microseconds are rounded down, three of them."""
-    for before, after in zip(earlier, later):
-        time, cpu, steal = (after[key] - before[key] for key in ("time_us", "cpu_us", "steal_us"))
-        assert time > 0 and cpu >= 0 and steal >= 0
-        assert abs(cpu + steal - time) <= 2, (before, after)
 
 
 def exits_lines(lines):
@@ -77,54 +64,21 @@ def check_trace(prompt):
 @harness.both_backends
 def test_every_command_and_the_counts(at_prompt, backend):
     """Each table, plain and as objects, with alpha counting meanwhile: its counts are those of a
-    run without a prompt, which are exact."""
+    run without a prompt, which are exact. What is in the tables is in test_tables.py."""
     screen = at_prompt(backend, {"alpha": ON_AND_ON, "beta": "kind=busy ticks=100000000000"})
     prompt = Prompt(screen)
-    # Two looks, at alpha's first filter both.
-    told = []
-    while len(told) != 3 or (told[1]["event"], told[1]["filter"]) != ("0x2", "uk"):
-        while "event 0x2:uk" not in (lines := prompt.ask("pmu"))[1]:
-            pass
-        told = prompt.objects("pmu")
+    while "event 0x2:uk" not in (lines := prompt.ask("pmu"))[1]:
+        pass
     assert lines[0] == "vm alpha: vcpu 0: hart 0, counters 1, overflows 0, held back 0"
-    assert len(lines) == 3, lines
-    first = re.fullmatch(r"  counter  4: event 0x2:uk, running, hctr 4, direct, (\d+)", lines[1])
+    assert re.fullmatch(r"  counter  4: event 0x2:uk, running, hctr 4, direct, \d+", lines[1])
     assert lines[2:] == ["vm beta: vcpu 0: hart 0, counters 0, overflows 0, held back 0"]
-    alpha, counter, beta = told
-    assert (alpha["vm"], alpha["counters"], beta["vm"], beta["counters"]) == ("alpha", 1, "beta", 0)
-    value = counter.pop("value")
-    assert counter == {"vm": "alpha", "vcpu": 0, "counter": 4, "event": "0x2", "data": "0x0",
-                       "filter": "uk", "state": "running", "read": "direct", "shared": False,
-                       "hctr": 4, "of": False}
-    assert START < int(first.group(1)) < value < START + 2 * ONE + 10000
-
+    for command in ("pmu", "vms", "exits"):
+        assert [line["vm"] for line in prompt.objects(command) if "counter" not in line] == list(
+            GUESTS)
     assert "vms: " in prompt.ask("help")[0]
-    plain_lines = prompt.ask("vms")
-    assert [re.sub(r"\d+\.\d{3}", "T", line) for line in plain_lines] == [
+    assert [re.sub(r"\d+\.\d{3}", "T", line) for line in prompt.ask("vms")] == [
         f"{name:15} running  up T s, vcpus 1, harts 0, memory 16 MiB" for name in GUESTS]
-    found = prompt.objects("vms")
-    for vm, line in zip(found, plain_lines):
-        assert 0 < float(re.search(r"up (\S+) s", line)[1]) * 1000 <= vm.pop("uptime_ms") + 0.5
-    assert found == [{"vm": name, "state": "running", "vcpus": 1, "harts": [0],
-                      "memory": 16 << 20} for name in GUESTS]
-
-    before = exits_lines(prompt.ask("exits"))
-    assert list(before) == list(GUESTS)
-    after = prompt.objects("exits")
-    assert [(vcpu["vm"], vcpu["vcpu"]) for vcpu in after] == [(name, 0) for name in GUESTS]
-    for earlier, vcpu in zip(before.values(), after):
-        assert 0 < earlier["instructions"] <= vcpu["hs_instructions"]
-        assert all(earlier[cause] <= vcpu[cause] for cause in EXITS)
-        insns = vcpu["hs_instructions_by"]
-        assert list(insns) == [*EXITS, "loading"] and sum(insns.values()) == vcpu["hs_instructions"]
-        # No exit without instructions. None without an exit but for requests that are served at
-        # the beginning of a turn, as the start is.
-        assert all(insns[cause] for cause in EXITS if vcpu[cause])
-        assert {cause for cause in EXITS if insns[cause] and not vcpu[cause]} <= {"irq"}
-        # Its memory is cleared, by blocks of 64 bytes.
-        assert (16 << 20) / 64 < insns["loading"] < (16 << 20) / 8
-        assert 0 < earlier["stay"] <= vcpu["longest_stay"] <= harness.LONGEST_STAY
-    check_times(after, prompt.objects("exits"))
+    assert list(exits_lines(prompt.ask("exits"))) == list(GUESTS)
     check_trace(prompt)
     screen.send("exit\r")
     screen.expect("input goes to alpha")
@@ -132,8 +86,7 @@ def test_every_command_and_the_counts(at_prompt, backend):
     screen.send("\x14:poweroff\r")
     text = to_the_end(screen)
     check_rounds(re.findall(r"\[alpha\] (measure: .*)\n", text))
-    stays = [int(stay) for stay in re.findall(r"longest-stay=(\d+)", text)]
-    assert len(stays) >= 2 and max(stays) <= harness.LONGEST_STAY
+    assert len(re.findall(r"longest-stay=\d+", text)) >= 2
 
 
 def test_counts_without_the_prompt(tmp_path):

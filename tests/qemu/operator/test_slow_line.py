@@ -2,6 +2,7 @@
 """A serial line that takes 11 bytes each millisecond, as one of 115,200 baud does, while all print
 more than that: VMs, the operator, and Tally."""
 
+import json
 import re
 import socket
 import subprocess
@@ -13,6 +14,7 @@ import harness
 import plain
 from runlib import flow
 from runlib.qemu import BIOS_PLACES, CPU, EXACT
+from tallylib import frames
 from tallylib.vm_tree import compile_tree
 
 PACE, PAUSE_S = 11, 0.001
@@ -91,10 +93,11 @@ def test_a_slow_line(tmp_path):
 FRAME, START, LENGTH, WINDOWS = 2000, 1000, 100, 100  # us, and how many
 REQUESTS = ("vms", "exits --json", "frames on")
 HELP = 3  # times that its key is pressed
-# Instructions: `frames on` prints the names of all VMs in one stay (docs/limits.md).
-NAMES = harness.at_most(13000)
-# The victim counts as away after more ticks than that; an instruction is 1 ns here.
-STAY_TICKS = NAMES // 100
+# Ticks of 100 instructions: the longest stay; one for the transmitter that comes right before it,
+# as where the line takes a few bytes at a time; and a switch to the victim's window. It counts as
+# away after more than the first two, so a longer one in the midst of a window shows as a late one.
+STAY_TICKS, DRAIN_TICKS, SWITCH_TICKS = harness.LONGEST_STAY // 100, 15, 25
+AWAY_TICKS = STAY_TICKS + DRAIN_TICKS
 # Bytes of each flood: more than may wait for the line, several times for those that use SBI.
 ENOUGH = 4096
 ENDS, BEGINS = "vm restarts: asked for a restart", "vm restarts: starts again"
@@ -107,7 +110,7 @@ def flooded_tree():
     guests["delta"] = "kind=chatter lines=4000 by=call"  # all are made before the first is printed
     guests["restarts"] = "kind=tempest what=restart"
     guests["victim"] = (f"kind=delays frame={FRAME * 10} start={START * 10} windows={WINDOWS} "
-                        f"away={STAY_TICKS + 5}")
+                        f"away={AWAY_TICKS}")
     text = bare_guests.tree(guests, own={"restarts": "\t\t\trestart-limit = <1000>;"})
     slack = ", ".join(f'"{name}"' for name in guests if name != "victim")
     return text.rstrip().removesuffix("};") + f"""
@@ -180,17 +183,17 @@ def flood(folder):
 
 def test_all_flood_it(tmp_path):
     """A VM in windows beside them has its hart as promised: no window begins late, and it is away
-    for no longer than the longest stay in HS. Of the others nothing is lost but lines of Tally's,
-    which it tells."""
+    for no longer than the longest stay in HS and a short one. Of the others nothing is lost but
+    lines of Tally's, which it tells."""
     seen = flood(tmp_path)
     for name in FLOODS:
         text = seen.vms[name].decode()
         all_of_it = "".join(letters(n) + "\n" for n in range(text.count("\n") + 1))
         assert all_of_it.startswith(text), text[-200:]
-    assert max(stays(seen.lines)) <= NAMES, stays(seen.lines)
+    assert max(stays(seen.lines)) <= harness.LONGEST_STAY, stays(seen.lines)
     found = re.findall(r"^delay (\d+) ticks, (\d+) times$", seen.vms["victim"].decode(), re.M)
     assert sum(int(times) for _, times in found) == WINDOWS
-    assert max(int(late) for late, _ in found) <= STAY_TICKS, found
+    assert max(int(late) for late, _ in found) <= AWAY_TICKS + SWITCH_TICKS, found
     assert not any("windows began late" in line for line in seen.lines)
     # Answers are whole, and so is what keys print.
     assert list(map(seen.ended.get, ("r0", "r1", "r2", "off"))) == [0] * 4
@@ -208,3 +211,38 @@ def test_all_flood_it(tmp_path):
     lost = sum(int(line.split()[0]) for line in seen.lines if line.endswith(" lines were lost"))
     assert ends - 1 <= begins + lost <= ends, (ends, begins, lost)
     assert "all VMs ended" in seen.lines
+
+
+UNFINISHED = b"%" * 384  # the longest that is kept, of bytes that a frame writes as three
+
+
+def test_frames_begin(tmp_path):
+    """As many VMs as there may be, with names of the most characters, and with longest lines that
+    are not finished. A program that asks for frames gets each VM's name before its first byte, and
+    all lines in the answer, and no stay in HS is longer than a promised one."""
+    names = [f"vm-of-15-char-{n:x}" for n in range(16)]
+    text = (b"ready\n" + UNFINISHED).hex()
+    tree = bare_guests.tree({name: f"kind=forge bytes={text} ticks=100000000000" for name in names})
+    requests = b"\x14=on frames on\r\x14=exits exits --json\r\x14=off poweroff\r"
+    events, reader, before = [], frames.Frames(), b""
+    with Line(tmp_path, tree) as line:
+        for piece in line.pieces():
+            before += piece
+            events += reader.feed(piece)
+            if requests and before.count(b"ready") == len(names):
+                line.typed, requests = requests, b""
+    ends = [event.request for event in events if isinstance(event, frames.AnswerEnd)]
+    assert ends == ["on", "exits", "off"]
+    begin, end = events.index(frames.Begun(True)), events.index(frames.AnswerEnd("on", 0))
+    told, said = {}, dict.fromkeys(range(len(names)), b"")
+    for event in events[begin:end]:
+        if isinstance(event, frames.Name):
+            told[event.vm] = event.name
+        elif isinstance(event, frames.Output):
+            assert event.vm in told
+            said[event.vm] += event.data
+    assert told == dict(enumerate(names))
+    assert set(said.values()) == {UNFINISHED}
+    found = [json.loads(event.text)["longest_stay"] for event in events
+             if isinstance(event, frames.Answer) and event.request == "exits"]
+    assert len(found) == len(names) and max(found) <= harness.LONGEST_STAY, found

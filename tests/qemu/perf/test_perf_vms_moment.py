@@ -9,12 +9,9 @@ import pytest
 
 from bare_guests import FOREVER
 import harness
-from moving import ROAM
-from perf_runs import begin, perf_vms, tool_of
+from perf_runs import perf_vms, tool_of
 from perflib import events as perf_events
-from tallylib import tally_ctl
 
-LOOKS = 20
 TABLES = 4
 
 
@@ -87,78 +84,3 @@ def test_groups(running):
         ["the guest counts something else on that counter"], [], ["branches of its group is not"],
         []]
     assert table[5][0] == table[6][0] == table[7][0] != "0"
-
-
-@harness.both_backends
-def test_one_moment(running, backend):
-    """Of all vcpus of a hart, to the tick, whoever runs then."""
-    run = running({name: FOREVER for name in ("alpha", "beta", "gamma")}, backend=backend)
-    run.read_until("busy: begins")
-    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
-        for vm in ("alpha", "beta", "gamma"):
-            for event in ("0x1:uk", "0x2:uk", "0xf0100"):
-                begin(machine, vm, event)
-        last = machine.objects("observed")
-        for command in ["observed"] * LOOKS + ["unobserve"]:
-            lines = machine.objects(command)
-            assert len(lines) == 9
-            assert len({line["at_ns"] for line in lines}) == 1
-            grown = {}
-            for line, before in zip(lines, last):
-                grown[line["vm"], line["event"]] = line["value"] - before["value"]
-            assert all(grown[vm, "0x1"] == grown[vm, "0x2"] for vm in ("alpha", "beta", "gamma"))
-            last = lines
-        assert machine.objects("observed") == []
-
-
-def test_as_many_as_there_may_be(running):
-    """A look at all of them is a stay of at most 20,000 instructions (docs/limits.md); one more is
-    refused."""
-    names = [f"vm{n}" for n in range(7)]
-    run = running({name: FOREVER for name in names}, vcpus=("0", "0"))
-    run.read_until("busy: begins")
-    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
-        for vm in names[:6]:
-            for event in ("0x2:uk", "0x1:uk", "0x2:uk", "0x10019:u", "0x1001b:u", "0xf0100",
-                          "0xf0109", "0xf010a"):
-                lines = machine.objects(f"observe {vm} {event}")
-                assert [line["ended"] for line in lines] == [None] * 2
-        for line in machine.objects("observe vm6 0x2:uk"):
-            assert (line["observation"], line["ended"]) == (None, "too many observers")
-        for _ in range(LOOKS):
-            lines = machine.objects("observed")
-            assert len(lines) == 96 and len({line["at_ns"] for line in lines}) == 1
-        longest = max(told["longest_stay"] for told in machine.objects("exits"))
-        assert longest <= harness.at_most(20000)
-        # One that has ended makes room.
-        machine.objects(f"unobserve {lines[0]['observation']}")
-        assert [line["ended"] for line in machine.objects("observe vm6 0x2:uk")] == [None] * 2
-
-
-@pytest.mark.parametrize("roams", [False, True])
-def test_two_harts(running, two_harts, roams):
-    """Who is asked for on another hart, or between two of them, is found; and no span has a part of
-    what it counts. (Under -icount a hart's counters see the other's instructions, alike.)"""
-    options = [*two_harts, *(ROAM if roams else ())]
-    run = running({"alpha": FOREVER}, vcpus=("1 0",), options=options)
-    run.read_until("busy: begins")
-    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
-        for event in ("0x1:uk", "0x2:uk"):
-            begin(machine, "alpha", event)
-        last, harts = machine.objects("observed"), set()
-        for _ in range(LOOKS):
-            lines = machine.objects("observed")
-            assert len({line["looked_ns"] for line in lines}) == 1
-            cycles, instructions = (line["value"] - before["value"]
-                                    for line, before in zip(lines, last))
-            assert cycles == instructions > 0
-            last = lines
-            harts |= set(machine.objects("vms")[0]["harts"])
-        # It moves at each stay, and what falls into the stays of a question is chance.
-        for n in range(500):
-            if len(harts) > roams:
-                break
-            for _ in range(n % 3):
-                machine.objects("exits")
-            harts |= set(machine.objects("vms")[0]["harts"])
-    assert harts == ({0, 1} if roams else {1})

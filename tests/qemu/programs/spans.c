@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spans COMMAND...: counts user instructions of the whole guest (like perf's `-a`), and prints
- * after each line of input by how much the count has grown since the line before. The command runs
- * in between. While it waits for a line nothing runs in user mode, and the path from the count to
- * the wait is the same each time.
+ * spans COMMAND...: counts user instructions of the whole guest (like perf's `-a`), and prints at
+ * each multiple of FRAME_NS of the guest's clock by how much the count has grown since the one
+ * before. The command runs behind each. While it waits for the next one nothing runs in user mode,
+ * and the path from the count to the wait is the same each time.
  */
 #define _GNU_SOURCE
 #include <linux/perf_event.h>
@@ -11,9 +11,12 @@
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#define SPANS 2
+#define SPANS    2
+#define FRAME_NS 500000000L
+#define SECOND   1000000000L
 
 static int open_counter(void)
 {
@@ -42,6 +45,7 @@ static void run(char **command)
 int main(int argc, char **argv)
 {
 	int fd = open_counter();
+	struct timespec at;
 	uint64_t last = 0;
 
 	if (argc < 2 || fd < 0) {
@@ -52,12 +56,16 @@ int main(int argc, char **argv)
 	usleep(200000);
 	puts("spans begin");
 	fflush(stdout);
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	at.tv_nsec -= at.tv_nsec % FRAME_NS;
 	for (int i = 0; i <= SPANS; i++) {
 		uint64_t value = 0;
-		char line[64];
 
+		at.tv_nsec += FRAME_NS;
+		at.tv_sec += at.tv_nsec / SECOND;
+		at.tv_nsec %= SECOND;
 		if (syscall(SYS_read, fd, &value, sizeof(value)) != sizeof(value) ||
-		    syscall(SYS_read, 0, line, sizeof(line)) <= 0)
+		    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL))
 			return 1;
 		printf("span %d: %llu\n", i, (unsigned long long)(value - last));
 		fflush(stdout);

@@ -10,6 +10,7 @@ import pytest
 
 import bare_guests
 import harness
+import operators
 from tallylib import tally_ctl
 
 MEASURE = "kind=measure rounds=1 length=100000"
@@ -99,19 +100,55 @@ def states(tally):
     return {(vm["vm"], vm["state"]) for vm in tally.objects("vms")}
 
 
-def test_questions_while_images_are_loaded(tmp_path):
-    """A piece of a VM's image, or of its memory that is cleared, is a stay, and a piece of an
-    answer is another one."""
+def large_images(folder):
+    """The text of a tree whose two VMs have 8 MiB to load, and 16 to be cleared."""
     bare_guests.plain.make("build/guests/bare.bin")
-    image = tmp_path / "large"
+    image = folder / "large"
     image.write_bytes((harness.BUILD / "guests/bare.bin").read_bytes().ljust(8 << 20, b"\0"))
     vcpus = bare_guests.VCPU.format(n=0, harts=0)
     nodes = "".join(
         bare_guests.VM.format(name=name, image=name, memory=16, properties="", vcpus=vcpus,
                               bootargs=BUSY)
         for name in "ab")
+    return LOADED.format(image=image, nodes=nodes)
+
+
+def test_an_operator_while_images_are_loaded(tmp_path):
+    """The same of requests of a VM, at chosen moments: it is asked while a VM is loaded."""
+    at_once, later = operators.at_once, f"+{100 * operators.MS}"
+    asked = [(later, "vms --json"), *(one for name in "ab" for one in [
+        *at_once(f"stop {name}", "help", "help"), (later, f"start {name}"),
+        *at_once(*["help", "vms --json"] * 6)]),
+             (later, "stop a"), *at_once("stop b"), (later, "vms --json")]
+    result, told = operators.run(tmp_path, large_images(tmp_path), "ab", asked,
+                                 until=operators.ENDED)
+    seen = [{(vm["vm"], vm["state"]) for vm in operators.objects(answer)}
+            for answer, (_, command) in zip(told, asked) if command.startswith("vms")]
+    assert seen[-1] == {("a", "off"), ("b", "off")}
+    assert all(any((name, "loading") in look for look in seen) for name in "ab"), seen
+    for name in "ab":
+        assert 0 < stays(result, name)["vcpu 0"] <= harness.at_most(PIECE)
+
+
+def test_an_operator_while_vcpus_end(tmp_path):
+    """The same of the ends of eight vcpus, of two VMs in turns."""
+    at_once, later = operators.at_once, f"+{50 * operators.MS}"
+    asked = [(later, "help"), *(one for name in "abab" for one in [
+        *at_once(f"stop {name}", *["help"] * 4), (later, f"start {name}"), *at_once("help")]),
+             (later, "stop a"), *at_once("stop b"), (later, "vms --json")]
+    result, told = operators.boot(tmp_path, dict.fromkeys("ab", BUSY), asked, vcpus=["0"] * 8,
+                                  until=operators.ENDED)
+    assert [status for _, status in told] == [0] * len(asked)
+    longest = [harness.exit_counts(line)["longest-stay"] for line in result.own
+               if ": exits " in line]
+    assert len(longest) >= 2 * 8 and max(longest) <= harness.at_most(PIECE)
+
+
+def test_questions_while_images_are_loaded(tmp_path):
+    """A piece of a VM's image, or of its memory that is cleared, is a stay, and a piece of an
+    answer is another one."""
     file = tmp_path / "large.dts"
-    file.write_text(LOADED.format(image=image, nodes=nodes), encoding="utf-8")
+    file.write_text(large_images(tmp_path), encoding="utf-8")
 
     def ask():
         with tally_ctl.Machine(f"{tmp_path}/control", timeout=harness.GUARD) as tally:

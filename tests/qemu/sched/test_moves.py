@@ -6,9 +6,7 @@ counters under -icount see the instructions of all harts, so counts are exact wi
 hart that it left is asleep.
 """
 
-import contextlib
 import subprocess
-import threading
 
 import pytest
 
@@ -18,9 +16,9 @@ import boots
 import harness
 from measured import EXPECTED, MEASURE
 from moving import Operator, ROAM, moves
+import operators
 import plain
 from sampling import table
-from tallylib import tally_ctl
 
 
 @harness.both_backends
@@ -123,33 +121,25 @@ def test_a_vm_is_moved_while_it_starts_again(running):
     assert set(lives) == {"life: fresh 1, dirty words 0, pmu 0"}
 
 
-def test_what_the_prompt_refuses(tmp_path, two_harts):
+def test_what_an_operator_is_refused(tmp_path, two_harts):
     """Harts that the VM tree does not name for the vcpu, and what is none."""
-    path, answers = tmp_path / "control", {}
+    takes = "move takes a VM, the number of its vcpu, and a hart"
     asked = {
         "move alpha 0 1": (1, 'move: hart "1" is not among the harts of alpha vcpu 0'),
         "move alpha 0 7": (1, 'move: hart "7" is not among the harts of alpha vcpu 0'),
         "move alpha 0 64": (1, 'move: hart "64" is not among the harts of alpha vcpu 0'),
         "move alpha 0 -1": (1, 'move: hart "-1" is not among the harts of alpha vcpu 0'),
-        "move alpha 0": (2, "move takes a VM, the number of its vcpu, and a hart"),
+        "move alpha 0": (2, takes),
         "move alpha 1 0": (1, 'move: alpha has no vcpu "1"'),
-        "move alpha": (2, "move takes a VM, the number of its vcpu, and a hart"),
-        "move gamma 0 0": (1, 'move: no VM is called "gamma"'),
-        "move alpha 0 0 0": (2, "move takes a VM, the number of its vcpu, and a hart"),
+        "move alpha": (2, takes),
+        "move gamma 0 0": (1, 'move: "gamma" is not in operator-vms'),
+        "move alpha 0 0 0": (2, takes),
         "move alpha 0 0": (0, "alpha vcpu 0 moves to hart 0"),
     }
-
-    def ask():
-        with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
-            for command in asked:
-                answers[command] = machine.ask(command)
-            with contextlib.suppress(tally_ctl.NoAnswer):
-                machine.ask("stop alpha")
-
-    bare_guests.boot(tmp_path, {"alpha": "kind=busy ticks=10000000000"}, until="vm alpha: stopped",
-                     status=harness.INTERRUPTED, meanwhile=threading.Thread(target=ask),
-                     options=[*two_harts, "--control", path])
-    assert answers == {command: (status, [line]) for command, (status, line) in asked.items()}
+    result, told = operators.boot(tmp_path, {"alpha": MEASURE}, operators.at_once(*asked),
+                                  options=two_harts)
+    assert [(status, line) for (line,), status in told] == list(asked.values())
+    assert result.vm("alpha") == EXPECTED
 
 
 def test_harts_that_differ_are_refused(tmp_path):

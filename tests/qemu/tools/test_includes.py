@@ -81,7 +81,7 @@ def calls(top, files):
              for path in ("vpmu/port.h", "arch/riscv/hart/port.h", "arch/riscv/hart/entry.h",
                           "core/console/port.h",
                           "core/vcpu/terminal_port.h", "core/watch/port.h", "core/pmu/port.h",
-                          "core/sched/port.h", "core/panic.h")}
+                          "core/sched/port.h", "core/io/port.h", "core/panic.h")}
     written(top, ports | files)
     tool = top / "tools/check/calls"
     text = tool.read_text(encoding="utf-8")

@@ -208,12 +208,15 @@ host-order: setup
 # the same claims with more seeds, boots or time.
 TESTS ?= tests/qemu
 MARKS ?= not long
+# TEST_STRESS=4 runs them beside so many busy loops.
+TEST_STRESS ?=
+BESIDE_LOAD := $(if $(TEST_STRESS),tools/make/beside-load $(TEST_STRESS))
 TEST_JOBS ?= $(shell n=$$(nproc); echo $$((n < 4 ? n : 4)))
 test-qemu: all guests
 	$(Q)$(if $(DEBUG),$(MAKE) DEBUG= all)
 	$(Q)mkdir -p $(B)/test
 	$(Q)$(if $(DEBUG),TALLY_KERNEL=$(abspath $(OUT)/tally.bin)) \
-		$(PYTHON) -m pytest -p no:cacheprovider -v --durations=5 \
+		$(BESIDE_LOAD) $(PYTHON) -m pytest -p no:cacheprovider -v --durations=5 \
 		-n $(TEST_JOBS) --dist loadscope -m '$(MARKS)' $(if $(T),-k '$(T)') $(TESTS)
 
 # Would these notice a defect of the hart's own state? HOSTILE_MUTANTS='--only registers'
@@ -324,7 +327,7 @@ test: setup
 	$(Q)rm -rf $(B)/test; mkdir -p $(B)/test
 	$(Q)failed=; for part in check test-host mutants fuzz-replay coverage core-coverage \
 		test-qemu; do \
-		$(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
+		$(BESIDE_LOAD) $(MAKE) --no-print-directory TEST_STRESS= $$part || failed="$$failed $$part"; \
 	done; tools/make/test-summary $$failed
 
 # --- The first run ------------------------------------------------------------------------
@@ -361,12 +364,18 @@ run-partitions: setup
 # options of tools/run-debian, as DEBIAN=--fresh.
 DEBIAN ?=
 .PHONY: run-debian run-debian-parts
-run-debian-parts: $(OUT)/tally.bin debian-disk
+run-debian-parts: $(OUT)/tally.bin debian-disk operator-tools $(B)/guest/partitions.cpio \
+		$(B)/guests/bare.bin
 
 run-debian: setup
 	$(Q)tools/make/phases "building Tally and its guests" \
 		$(MAKE) --no-print-directory run-debian-parts $(if $(V),V=1)
 	$(Q)tools/run-debian $(DEBIAN) || [ $$? -eq 130 ]
+
+# What asks Tally in a guest whose VM is an operator (docs/operator.md).
+.PHONY: operator-tools
+operator-tools: $(LINUX_GUEST_DIR)/tally-operator
+	$(Q)tools/make/operator-tools $(B)/operator $<
 
 # What was fetched stays, so that all can be built again without a network; so do the disks of
 # Debian guests, with what these wrote.
@@ -391,7 +400,7 @@ Targets:
   vm-check    what tools/vm-check needs: would Tally accept a VM tree?
   run-partitions  boot a Debian guest and a control loop that exchange a million messages
   guests      the guests' kernel, initramfs and test programs
-  test        check, test-host and test-qemu
+  test        check, test-host and test-qemu (TEST_STRESS=4 runs 4 busy loops beside)
   test-host   unit tests on this machine, under ASan and UBSan; host-NAME runs one
   test-qemu   tests on QEMU (T=EXPRESSION selects, TEST_JOBS=2 at once)
   test-long   everything longer, in parts (PART='NAME...' selects): tools/test-long --help
@@ -417,6 +426,7 @@ Targets:
               (160 MB are fetched, once; TABLES=FILE.yaml adds a table)
   debian-disk  a disk with Debian, to be copied for guests, with OpenSSH, perf and sqlite3 (410 MB;
               5 minutes, once)
+  operator-tools  what asks Tally from a Linux guest, as a package and as files (docs/operator.md)
   pictures    draw the pictures of the documentation anew, from docs/pictures/*.pikchr
   setup       install what is missing (as root; the other targets do it too)
   clean       remove what was built; what was fetched and disks stay (build/guest, build/platform,

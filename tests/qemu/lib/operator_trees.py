@@ -40,3 +40,15 @@ def run(tmp_path, *vms, options=(), **others):
 def samples_hz(hz=100000):
     """The property."""
     return f"operator-samples-hz = <{hz}>;"
+
+
+def answered(lines):
+    """[(lines, status)] of what tally-operator said."""
+    answers, text = [], []
+    for line in lines:
+        if line.startswith("= "):
+            text.append(line[2:])
+        elif line.startswith(". "):
+            answers.append((text, int(line[2:])))
+            text = []
+    return answers

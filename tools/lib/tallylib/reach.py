@@ -5,7 +5,7 @@ common."""
 import contextlib
 
 from tallylib import line as lines
-from tallylib import tally_ctl
+from tallylib import operator_machine, tally_ctl
 from tallylib.serial_machine import SerialMachine
 
 WRONG, UNREACHABLE, TIMEOUT, NO_ANSWER = 2, 4, 5, 6
@@ -20,8 +20,8 @@ class Failed(Exception):
         self.status = status
 
 
-def add_arguments(parser):
-    """Adds --socket and the others."""
+def add_arguments(parser, operator=True):
+    """Adds --socket and the others. operator: the tool only asks, which such a VM may."""
     parser.add_argument("--serial", metavar="LINE",
                         help="of a board, which nothing else uses: a serial device, a UNIX socket "
                              "(QEMU's -serial unix:PATH,server), or HOST:PORT")
@@ -30,14 +30,21 @@ def add_arguments(parser):
     parser.add_argument("--socket", metavar="PATH",
                         help="what `tools/run --control PATH` says (default: the one machine "
                              "that runs from this checkout)")
+    if operator:
+        parser.add_argument("--operator", action="store_true",
+                            help="the machine that this Linux is a guest of, whose VM is an "
+                                 "operator (docs/operator.md)")
+    else:
+        parser.set_defaults(operator=False)
     parser.add_argument("--timeout", type=float, default=10, metavar="SECONDS",
                         help="how long to wait for an answer (default: 10)")
 
 
 def check_arguments(parser, args):
     """Refuses options that exclude each other."""
-    if args.serial and args.socket:
-        parser.error("--serial and --socket exclude each other")
+    given = [name for name in ("serial", "socket", "operator") if getattr(args, name)]
+    if len(given) > 1:
+        parser.error("--%s and --%s exclude each other" % tuple(given[:2]))
     if args.baud is not None and not args.serial:
         parser.error("--baud is of --serial")
     args.baud = args.baud or lines.BAUD
@@ -59,6 +66,8 @@ def reached(args):
     """Returns the machine, to be asked."""
     if args.serial:
         return SerialMachine(args.serial, args.baud, args.timeout)
+    if args.operator:
+        return operator_machine.OperatorMachine(args.timeout)
     return tally_ctl.Machine(args.socket, args.timeout)
 
 

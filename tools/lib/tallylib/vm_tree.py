@@ -166,6 +166,17 @@ def vm_devices(path):
     return found
 
 
+def operators(path):
+    """The VMs of a blob that are operators: {VM: the names of those that it may ask about}."""
+    found, lists = [], {}
+    for node, name, value in walk(path):
+        if len(node) == 3 and node[1] == "vms" and name == "operator":
+            found.append(node[2])
+        elif len(node) == 3 and node[1] == "vms" and name == "operator-vms":
+            lists[node[2]] = tuple(value.decode("ascii", "replace").split("\0")[:-1])
+    return {vm: lists.get(vm, (vm,)) for vm in found}
+
+
 def files_needed(path):
     """How many guest interrupt files a hart needs for the VMs of a blob that have an AIA: a vcpu of
     theirs has one on its hart."""

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `make run-debian DEBIAN=--operator` boots: Debian, logged in to over SSH, watches and
+profiles two VMs that work, with Tally's tools, perf and python3 of its own."""
+
+import contextlib
+import json
+
+import pytest
+
+from debian_machine import Machine
+import harness
+import plain
+
+pytestmark = pytest.mark.long
+
+TREE = harness.ROOT / "dts/operator.dts"
+
+
+def objects(text):
+    return [json.loads(line) for line in text.split("\n") if line]
+
+
+def test_from_login_to_report(tmp_path):
+    """Counts and samples of the others, in the guest; the same as from outside."""
+    for target in ("debian-disk", "operator-tools", "build/guest/partitions.cpio",
+                   "build/guests/bare.bin"):
+        plain.make(target)
+    with contextlib.closing(Machine(tmp_path, TREE)) as machine:
+        machine.boot_id("ops")
+        told = objects(machine.ssh("ops", "tally-ctl --operator vms --json"))
+        assert [(vm["vm"], vm["state"]) for vm in told] == [
+            ("linux", "running"), ("control", "running")]
+        stat = machine.ssh("ops", "perf-vms --operator --vm control -e instructions:u -x, "
+                                  "--duration 2 2>&1")
+        assert ",instructions:u," in stat, stat
+        said = machine.ssh("ops", "perf-vms record --operator --vm linux -e instructions "
+                                  "-o /root/linux.samples -- sleep 5 2>&1")
+        assert " 0 lost" in said or "lost" not in said, said
+        report = machine.ssh("ops", "cd /root && perf-vms export linux.samples -o linux.data && "
+                                    "perf report --stdio -i linux.data 2>/dev/null")
+        assert "linux" in report and "%" in report, report
+        page = machine.ssh("ops", "cd /root && perf-vms html linux.samples -o linux.html && "
+                                  "head -c 15 linux.html")
+        assert page.lower() == "<!doctype html>", page
+        machine.ssh("ops", "tally-ctl --operator stop linux && tally-ctl --operator stop control")
+        told = objects(machine.ssh("ops", "tally-ctl --operator vms --json"))
+        assert {vm["state"] for vm in told} <= {"off", "stopping"}, told

@@ -107,14 +107,18 @@ static bool can_run(const struct machine_hart *h)
 static bool turn(void)
 {
 	uint32_t n = 0, others[MACHINE_HARTS];
+	uint64_t now = machine.time;
 
 	for (uint32_t i = 0; i < machine.kind.harts; i++) {
 		if (i != machine.now && can_run(&machine.hart[i]))
 			others[n++] = i;
 	}
-	if (n)
-		switch_to(others[below(&machine.chance, n)]);
-	return n;
+	if (!n)
+		return false;
+	switch_to(others[below(&machine.chance, n)]);
+	if (machine.booted && machine.time != now)
+		model_pay_lost(now);
+	return true;
 }
 
 void machine_turn(void)

@@ -60,6 +60,7 @@ struct model_vcpu {
 	uint64_t steal, turns, debts, cpu, stay;     /* when it left */
 	uint64_t had, time, moves, insns, accounted; /* the same */
 	bool noted;                                  /* the same: stays are noted */
+	uint64_t lost; /* ticks since its timer expired in which other harts had the machine */
 	uint64_t others;                             /* VSSIP of other vcpus of that hart */
 	uint64_t changes;                            /* starts and stops that were asked for */
 	uint64_t cleared;                            /* how often it has cleared VSSIP */
@@ -148,6 +149,8 @@ void model_pay_entered(const struct machine_hart *h, const struct vcpu *vcpu);
 void model_pay_times(const struct vcpu *vcpu);
 void model_pay_step(const struct vcpu *vcpu);
 void model_pay_sums(void);
+/* Since host time `from` other harts had the machine, and this one got nothing done. */
+void model_pay_lost(uint64_t from);
 
 /* model_heart.c: it is about to ring; whether the VM should have rung by now */
 void model_rings(const struct vcpu *vcpu);

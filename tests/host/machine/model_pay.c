@@ -87,6 +87,30 @@ void model_pay_left(const struct machine_hart *h, const struct vcpu *vcpu)
 	m->insns = h->insns_hs;
 	m->accounted = accounted_here();
 	m->noted = h->records_exits;
+	m->lost = 0;
+}
+
+/* The host time since when the vcpu, which left by waiting, wants to run for its timer's sake. */
+static uint64_t wants_since(const struct vcpu *vcpu)
+{
+	const struct model_vcpu *m = model_of(vcpu);
+	uint64_t timer = machine.kind.sstc ? m->vstimecmp : m->timer;
+	uint64_t expired = timer - vcpu->vm->htimedelta;
+
+	return expired > m->time ? expired : m->time;
+}
+
+void model_pay_lost(uint64_t from)
+{
+	const struct pcpu *pcpu = this_pcpu();
+
+	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
+		uint64_t since = wants_since(pcpu->vcpus[i]);
+
+		since = since > from ? since : from;
+		if (since < machine.time)
+			model_of(pcpu->vcpus[i])->lost += machine.time - since;
+	}
 }
 
 void model_pay_times(const struct vcpu *vcpu)
@@ -164,21 +188,20 @@ static void look_at_account(const struct vcpu *vcpu)
 
 /* A vcpu that waited wants to run since its timer expired, also outside its windows. HS may be on
  * its way to it for some ticks. */
-static void look_at_wait(const struct machine_hart *h, const struct vcpu *vcpu, uint64_t had)
+static void look_at_wait(const struct vcpu *vcpu, uint64_t had)
 {
 	const struct model_vcpu *m = model_of(vcpu);
 	uint64_t timer = machine.kind.sstc ? m->vstimecmp : m->timer;
-	uint64_t expired = timer - vcpu->vm->htimedelta;
-	uint64_t since = expired > m->time ? expired : m->time;
+	uint64_t passed = machine.time - wants_since(vcpu);
 
 	/* Where harts stall, or time passes faster while functions are reset, HS may be late. */
 	if (machine.kind.stalls || machine.kind.iommu || !m->expect.waits || m->prints ||
 	    !this_pcpu()->has_schedule || m->moves != all_moves())
 		return;
 	if (m->csr[1] & BIT(IRQ_STI) && timer <= machine.time + vcpu->vm->htimedelta &&
-	    had + WAKES + h->others < machine.time - since)
+	    had + WAKES + m->lost < passed)
 		DIFFERS(vcpu, "had, or lost, %lu ticks of %lu since its timer expired", had,
-		        machine.time - since);
+		        passed);
 }
 
 /*
@@ -202,7 +225,7 @@ void model_pay_entered(const struct machine_hart *h, const struct vcpu *vcpu)
 	if (had > passed ||
 	    (had < passed && !m->expect.waits && !m->prints && m->moves == all_moves()))
 		DIFFERS(vcpu, "had, or lost, %lu ticks of %lu", had, passed);
-	look_at_wait(h, vcpu, had);
+	look_at_wait(vcpu, had);
 	if (vcpu->budget.count && vcpu->budget.spent)
 		DIFFERS(vcpu, "runs, and its budget is spent until %lu", vcpu->budget.period_end);
 	if (m->noted || h->records_exits)

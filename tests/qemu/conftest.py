@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 from pathlib import Path
+import re
 import subprocess
 import sys
 
@@ -29,6 +30,8 @@ import tool_run
 
 # Lines "SECONDS FILE", as a session leaves them in build/test.
 DURATIONS = Path(__file__).parent / "durations.txt"
+SLOWEST = 5  # files that are named
+CLOCK = re.compile(r"\b(time|monotonic|perf_counter)(_ns)?\(\)")
 
 
 def pytest_configure(config):
@@ -292,6 +295,27 @@ def pytest_terminal_summary(terminalreporter):
         stay, test, vcpu = max(harness.stays)
         terminalreporter.write_line(f"longest stay in HS: {stay} instructions, of "
                                     f"{len(harness.stays)} vcpus: vm {vcpu} in {test}")
+    if terminalreporter.config.option.verbose > 0:
+        slowest = seconds_of_files(terminalreporter).most_common(SLOWEST)
+        terminalreporter.write_line("slowest files: " + ", ".join(
+            f"{name} {time:.0f} s" for name, time in slowest))
+        terminalreporter.write_line("tests that look at the host's clock: "
+                                    + (", ".join(lookers()) or "none"))
+
+
+def seconds_of_files(reporter):
+    """How long the tests of each file took together."""
+    seconds = collections.Counter()
+    for report in (report for kind in reporter.stats.values() for report in kind):
+        if isinstance(report, pytest.TestReport):
+            seconds[Path(report.location[0]).name] += report.duration
+    return seconds
+
+
+def lookers():
+    """The files of tests that could judge by the time that something takes here."""
+    return [path.name for path in sorted(Path(__file__).parent.rglob("test_*.py"))
+            if CLOCK.search(path.read_text(encoding="utf-8"))]
 
 
 def pytest_sessionfinish(session):
@@ -303,13 +327,9 @@ def pytest_sessionfinish(session):
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     folder = harness.BUILD / "test"
     if reporter and folder.is_dir():
-        seconds = collections.Counter()
-        for report in (report for kind in reporter.stats.values() for report in kind):
-            if isinstance(report, pytest.TestReport):
-                seconds[Path(report.location[0]).name] += report.duration
         (folder / "durations.txt").write_text(
-            "".join(f"{time:.0f} {name}\n" for name, time in seconds.most_common()),
-            encoding="ascii")
+            "".join(f"{time:.0f} {name}\n"
+                    for name, time in seconds_of_files(reporter).most_common()), encoding="ascii")
         count = {kind: len(reporter.stats.get(kind, [])) for kind in ("passed", "failed", "error")}
         (folder / "qemu.count").write_text(
             f"{count['passed']} {count['failed'] + count['error']}\n", encoding="ascii")

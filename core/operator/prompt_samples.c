@@ -2,24 +2,35 @@
 /*
  * The prompt's `samples`, which a program sends again and again while VMs are sampled: prints the
  * contents that the rings of all harts had when the command came (core/watch/samples.h). A line has
- * the number of the hart and words of its ring in base64, the low byte first. A sample may begin in
- * one line and end in the next.
+ * the number of the hart and bytes in base64. Those of all lines of a hart are packed records
+ * (core/operator/sample_pack.h), so a record may begin in one line and end in the next.
  */
+#include <string.h>
+
 #include "core/operator/prompt.h"
+#include "core/operator/sample_pack.h"
 #include "core/watch/samples.h"
 
 /* A multiple of three, so that base64 needs no padding. More would make the stay in HS long, since
  * each character is written to the console. */
-#define LINE_WORDS 18U
+#define LINE_BYTES 144U
+/* Packed in one stay: no more records are begun after so many words. */
+#define STAY_WORDS 24U
 
-static void add_base64(struct text *text, const uint64_t *words, uint32_t n)
+/* Of the hart whose ring is being told. */
+static struct {
+	uint32_t hart;
+	uint64_t end; /* of its words when the command came */
+	struct sample_pack pack;
+	uint32_t n; /* bytes that have not been printed */
+	uint8_t bytes[LINE_BYTES + SAMPLE_PACK_MOST];
+} now;
+
+static void add_base64(struct text *text, const uint8_t *bytes, uint32_t size)
 {
 	static const char digits[] =
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const uint8_t *bytes = (const uint8_t *)words;
-
 	char *to = text->buf + text->length;
-	uint32_t size = 8 * n;
 
 	for (; size >= 3; size -= 3, bytes += 3, to += 4) {
 		uint32_t three = (uint32_t)bytes[0] << 16 | (uint32_t)bytes[1] << 8 | bytes[2];
@@ -41,23 +52,49 @@ static void add_base64(struct text *text, const uint64_t *words, uint32_t n)
 	text->length = (size_t)(to - text->buf);
 }
 
+static void begin(uint32_t hart)
+{
+	now.hart = hart;
+	now.end = samples_noted(hart);
+	now.n = 0;
+	memset(&now.pack, 0, sizeof(now.pack));
+}
+
+/* Returns whether there was something. */
+static bool pack(void)
+{
+	uint64_t words[SAMPLE_RECORD_MOST];
+	uint32_t n = 0, packed = 0;
+
+	while (now.n < LINE_BYTES && packed < STAY_WORDS &&
+	       (n = samples_take(now.hart, now.end, words))) {
+		now.n += sample_pack(&now.pack, words, now.bytes + now.n);
+		packed += n;
+	}
+	return packed;
+}
+
+static void print(struct prompt *p)
+{
+	uint32_t n = now.n < LINE_BYTES ? now.n : LINE_BYTES;
+
+	text_add(&p->out, "%lu ", hart_stacks[now.hart].pcpu.hartid);
+	add_base64(&p->out, now.bytes, n);
+	now.n -= n;
+	memmove(now.bytes, now.bytes + n, now.n);
+}
+
+/* A line is printed in a stay of its own, in which nothing is packed. */
 void prompt_samples(struct prompt *p)
 {
-	static uint32_t hart;
-	static uint64_t end; /* of that hart's words when the command came */
-	uint64_t words[LINE_WORDS];
-	uint32_t n = 0;
-
-	if (!p->row++) {
-		hart = 0;
-		end = samples_noted(hart);
-	}
-	while (!(n = samples_take(hart, end, words, LINE_WORDS)) && ++hart < n_pcpus)
-		end = samples_noted(hart);
-	if (!n) {
-		p->vm = n_vms;
+	if (!p->row++)
+		begin(0);
+	if (now.n < LINE_BYTES && pack())
 		return;
-	}
-	text_add(&p->out, "%lu ", hart_stacks[hart].pcpu.hartid);
-	add_base64(&p->out, words, n);
+	if (now.n)
+		print(p);
+	else if (now.hart + 1 < n_pcpus)
+		begin(now.hart + 1);
+	else
+		p->vm = n_vms;
 }

@@ -303,15 +303,19 @@ uint64_t samples_noted(uint32_t hart)
 	return __atomic_load_n(rings_of[0][hart].written, __ATOMIC_ACQUIRE);
 }
 
-uint32_t samples_take(uint32_t hart, uint64_t end, uint64_t *words, uint32_t most)
+uint32_t samples_take(uint32_t hart, uint64_t end, uint64_t *words)
 {
 	struct sample_ring *ring = &rings_of[0][hart];
 	/* The boot hart's own. */
-	uint64_t *taken = &((struct serial_index *)ring->written)->taken;
-	uint32_t n = end - *taken < most ? (uint32_t)(end - *taken) : most;
+	uint64_t *taken = &((struct serial_index *)ring->written)->taken, from = *taken;
+	uint32_t n = 1;
 
-	for (uint32_t i = 0; i < n; i++)
-		words[i] = ring->words[(*taken + i) % SAMPLE_RING_WORDS];
-	__atomic_store_n(taken, *taken + n, __ATOMIC_RELEASE);
+	if (from == end)
+		return 0;
+	for (uint32_t i = 0; i < n; i++) {
+		words[i] = ring->words[(from + i) % SAMPLE_RING_WORDS];
+		n = words[0] & 0xff;
+	}
+	__atomic_store_n(taken, from + n, __ATOMIC_RELEASE);
 	return n;
 }

@@ -278,7 +278,6 @@ void observe_post(enum observe_what what, uint64_t asked)
 	atomic_store(&observe_request.vcpus, asked);
 }
 
-/* Of the second hart there is a line and a bit. */
 struct sample_ring *samples_rings(uint32_t client)
 {
 	static uint64_t rings; /* the serial line has some */
@@ -287,22 +286,24 @@ struct sample_ring *samples_rings(uint32_t client)
 	return (struct sample_ring *)&rings;
 }
 
+/* Of the second hart there are some lines. */
 uint64_t samples_noted(uint32_t on)
 {
-	return on ? 25 : 0;
+	return on ? 25 * SAMPLE_RECORD_MOST : 0;
 }
 
-uint32_t samples_take(uint32_t on, uint64_t end, uint64_t *words, uint32_t most)
+uint32_t samples_take(uint32_t on, uint64_t end, uint64_t *words)
 {
 	static uint64_t taken;
-	uint32_t n = 0;
 
-	require(on < n_pcpus && end == samples_noted(on) && most);
-	for (; n < most && taken < end; n++)
-		words[n] = ~taken++;
-	if (!n)
+	require(on < n_pcpus && end == samples_noted(on));
+	if (taken == end) {
 		taken = 0;
-	return n;
+		return 0;
+	}
+	for (uint32_t i = 0; i < SAMPLE_RECORD_MOST; i++)
+		words[i] = (~taken++ & ~0xffUL) | SAMPLE_RECORD_MOST;
+	return SAMPLE_RECORD_MOST;
 }
 
 void stays_choose(const struct vm *vm)

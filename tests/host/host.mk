@@ -273,6 +273,10 @@ HOST_TESTS += unwind
 HOST_SRC_unwind := tests/host/test_unwind.c core/vcpu/unwind.c
 $(HOST_SRC_unwind:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
+# What the serial line has of them.
+HOST_TESTS += sample_pack
+HOST_SRC_sample_pack := tests/host/test_sample_pack.c core/operator/sample_pack.c
+
 # Rings of samples, and periods at a rate.
 HOST_TESTS += samples
 HOST_SRC_samples := tests/host/test_samples.c core/watch/samples.c

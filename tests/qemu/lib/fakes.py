@@ -109,15 +109,22 @@ def observations(step):
               for vm, ended in (("alpha", None), ("beta", TAKEN)))]
 
 
+def varint(value):
+    """Seven bits in each byte, the low ones first."""
+    return bytes([value]) if value < 0x80 else bytes([value & 0x7f | 0x80]) + varint(value >> 7)
+
+
 def noted():
     """What `samples` tells: of alpha three samples in the kernel and one in a process, before which
     two are missing; the last line begins in the middle of a sample."""
-    words = []
-    for number, flags, pc, events in ((1, 0, 0x80200010, 100), (2, 0, 0x80200010, 100),
-                                      (3, 0, 0x80200010, 200), (6, 1, 0x1000, 100)):
-        words += [SAMPLING["alpha"] << 32 | flags << 24 | 6, 1000 * number, pc, 0, events, number]
-    return ["3 " + base64.b64encode(struct.pack(f"<{len(part)}Q", *part)).decode()
-            for part in (words[:9], words[9:])]
+    # A new place: whose, time, pc, the same satp, 100 events, number 1, no callers.
+    data = bytes([0xe8]) + varint(SAMPLING["alpha"]) + b"\0" + b"".join(
+        map(varint, (2 * 1000, 2 * 0x80200010, 0, 2 * 100, 2 * 1, 0)))
+    # As before, 1000 ticks later; with 100 events more; in a process, with 100 events less.
+    data += b"\0" + varint(2 * 1000) + b"\0"
+    data += b"\x08" + varint(2 * 1000) + b"\0\0" + varint(2 * 100) + b"\2\0"
+    data += b"\x09" + varint(2 * 3000) + varint(2 * 0x1000) + b"\0" + varint(2 * 100 - 1) + b"\6\0"
+    return ["3 " + base64.b64encode(part).decode() for part in (data[:18], data[18:])]
 
 
 READY = "1 instructions from entry to the first guest"

@@ -43,11 +43,11 @@ def cost(found):
     return statistics.mean(span for span in spans if abs(span - usual) <= TICK)
 
 
-def taken(machine, decoder):
+def taken(machine):
     """The samples that were noted since the last call."""
     status, lines = machine.ask("samples")
     assert status == 0
-    return [sample for line in lines for sample in decoder.line(line)]
+    return samples.told(lines)
 
 
 def begin(machine, vm, event, period):
@@ -89,7 +89,6 @@ def every_period(console, tmp_path, own, **arguments):
     screen, path = console_of(console, tmp_path, {
         "alpha": f"kind=waits filter=u rounds={ROUNDS + 1} length={LENGTH} {own}",
         "beta": FOREVER}, **arguments)
-    decoder = samples.Decoder()
     with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
         number = begin(machine, "alpha", "0x2:u", PERIOD)["observation"]
         other = begin(machine, "beta", "0x2:k", PERIOD)["observation"]
@@ -98,11 +97,11 @@ def every_period(console, tmp_path, own, **arguments):
             screen.send("x")
             screen.expect(rf"waits: {i}: \d+\r+\n")
             line = perf_runs.quiet(machine, number)
-            found += taken(machine, decoder)
+            found += taken(machine)
             assert line["value"] == USER_WORK * (i + 1)
         (line,) = machine.objects(f"unobserve {number}")
         (beta,) = machine.objects(f"unobserve {other}")
-        found += taken(machine, decoder)
+        found += taken(machine)
         assert machine.objects("observed") == []
     screen.send("x")
     screen.expect(rf"waits: {ROUNDS}: \d+\r+\n")
@@ -127,7 +126,7 @@ def every_period(console, tmp_path, own, **arguments):
         assert [int(n) for n in seen] == [USER_WORK] * ROUNDS
 
 
-def toggle(path, end, ended, gone, decoder):
+def toggle(path, end, ended, gone):
     """Observers that sample come and go, until the event is set. gone: a mark for each time."""
     rates = set()
     with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
@@ -140,7 +139,7 @@ def toggle(path, end, ended, gone, decoder):
                     rates.add(line["observation"])
                 for _ in range(4):
                     ended += [line["ended"] for line in machine.objects("observed")]
-                    taken(machine, decoder)
+                    taken(machine)
                 for line in machine.objects("unobserve"):
                     if line["observation"] not in rates:
                         check_sum(line)
@@ -161,7 +160,7 @@ def count_the_same(running, beta, **arguments):  # pylint: disable=redefined-out
     those of a guest beside which nobody looks; here observers of both come and go."""
     run = running({"alpha": prompts.SHORT_ROWS, "beta": beta}, **arguments)
     end, ended, gone = threading.Event(), [], []
-    program = threading.Thread(target=toggle, args=(run.path, end, ended, gone, samples.Decoder()))
+    program = threading.Thread(target=toggle, args=(run.path, end, ended, gone))
     program.start()
     seen = {None, "the guest needed that counter",
             "the guest counts something else on that counter"}

@@ -99,10 +99,10 @@ def test_the_same_as_by_the_serial_line(console, tmp_path, callers):
         assert line["ended"] is None
         first.next()
         second.next()
-        decoder, found = samples.Decoder(), ([], [], [])
+        found = ([], [], [])
         for _ in range(ROUNDS):
             work(screen, machine, line["observation"])
-            found[0].extend(taken(machine, decoder))
+            found[0].extend(taken(machine))
             found[1].extend(first.samples())
             found[2].extend(second.samples())
         assert len(found[0]) == USER_WORK * ROUNDS // period

@@ -49,6 +49,20 @@ def test_tally_top(board):
                               "frames off"]
 
 
+@pytest.mark.parametrize("words, most", [
+    (["-F", "577"], 576), (["-F", "1000", "-e", "cycles,instructions"], 288),
+    (["-F", "116", "-g"], 115), (["-F", "600", "-g", "--max-stack", "1"], 460),
+    (["--baud", "9600", "-F", "49"], 48), (["--baud", "1500000", "-F", "7501"], 7500)])
+def test_a_rate_that_is_too_high(board, tmp_path, words, most):
+    """It is refused with the one that the line carries."""
+    done = subprocess.run([TOOLS / "perf-vms", "record", "--serial", board.line, "--vm", "alpha",
+                           "-o", tmp_path / "file", *words], text=True, capture_output=True,
+                          stdin=subprocess.DEVNULL, check=False, timeout=harness.GUARD)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done
+    assert f"baud carries {most} at most" in done.stderr
+    assert not any(command.startswith("sample ") for command in board.commands)
+
+
 def test_perf_vms_names_the_line(tmp_path):
     done = subprocess.run([TOOLS / "perf-vms", "--serial", tmp_path / "no"], text=True,
                           capture_output=True, check=False)

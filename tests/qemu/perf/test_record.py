@@ -52,7 +52,7 @@ def test_callers(running, backend, paging):
             while machine.objects("observed")[0]["samples"] < n:
                 pass
             machine.objects(f"unobserve {number}")
-            found = taken(machine, samples.Decoder())
+            found = taken(machine)
             chain = [FIRST_RA + 16 * n for n in range(min(depth, 40))]
             assert all(sample.chain == chain for sample in found)
             assert {bool(sample.satp) for sample in found} == {bool(paging)}
@@ -73,12 +73,12 @@ def test_moves(running, two_harts, backend):
     run.read_until("chain: begins")
     period = 77777
     with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
-        decoder, found = samples.Decoder(), []
+        found = []
         begin(machine, "alpha", "0x2:uk", f"{period} 2")
         while len({sample.hart for sample in found}) < 2 or len(found) < 300:
-            found += taken(machine, decoder)
+            found += taken(machine)
         (line,) = machine.objects("unobserve")
-        found += taken(machine, decoder)
+        found += taken(machine)
     found.sort(key=lambda sample: sample.ticks)
     assert line["lost"] == line["late"] == 0
     assert line["samples"] == line["value"] // period
@@ -104,7 +104,6 @@ USER, KERNEL = 200003, 499999
 def follow(path, found):
     """Samples a Debian guest, kernel and user, until the machine ends; again, when its kernel has
     asked for other filters."""
-    decoder = samples.Decoder()
     with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
         with contextlib.suppress(tally_ctl.NoAnswer):
             while True:
@@ -113,7 +112,7 @@ def follow(path, found):
                     machine.objects("unobserve")
                     machine.objects(f"sample alpha 0x2:u {USER} 64")
                     machine.objects(f"sample alpha 0x1:k {KERNEL} 64")
-                found += taken(machine, decoder)
+                found += taken(machine)
 
 
 @harness.both_backends
@@ -169,10 +168,10 @@ def test_hostile_callers(running, end):
     run = running({"alpha": f"kind=chain frames=5 end={end} paging=yes", "beta": FOREVER})
     run.read_until("chain: begins")
     with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
-        decoder, found = samples.Decoder(), []
+        found = []
         begin(machine, "alpha", "0x2:uk", "20000 64")
         while len(found) < 20:
-            found += taken(machine, decoder)
+            found += taken(machine)
         machine.objects("unobserve")
     chain = [FIRST_RA + 16 * n for n in range(5)]
     assert all(sample.chain == (chain * 13)[:64 if end == "cycle" else 5] for sample in found)
@@ -203,9 +202,9 @@ def test_callers_for_many(running):
         numbers = {begin(machine, "alpha", "0x2:uk", f"1000000 {depth}")["observation"]: depth
                    for depth in depths}
         assert machine.ask("start alpha")[0] == 0
-        decoder, found = samples.Decoder(), []
+        found = []
         while len(found) < 160:
-            found += taken(machine, decoder)
+            found += taken(machine)
         assert {line["lost"] for line in machine.objects("unobserve")} == {0}
     chain = [FIRST_RA + 16 * n for n in range(64)]
     assert all(sample.chain == chain[:numbers[sample.observation]] for sample in found)
@@ -244,11 +243,11 @@ def test_frames_and_tables_that_change(running, two_harts, harts):
                   vcpus=("0", str(harts - 1)), options=two_harts if harts == 2 else ())
     run.read_until("chain: begins")
     with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
-        decoder, lengths = samples.Decoder(), []
+        lengths = []
         machine.objects("sample alpha 0x2:uk 20000 64")
         # On one hart nothing changes while the other vcpu waits for its turn.
         while len(lengths) < 500 or len(set(lengths)) <= 2:
-            lengths += [len(it.chain) for it in taken(machine, decoder) if it.vcpu == 0]
+            lengths += [len(it.chain) for it in taken(machine) if it.vcpu == 0]
         machine.objects("unobserve")
     assert max(lengths) <= 64
     assert run.ctl("poweroff")[0] == 0

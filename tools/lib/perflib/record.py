@@ -86,7 +86,6 @@ class Recording:
         self.machine = machine
         self.recorded = recorded
         self.writer = samples.Writer(out)
-        self.decoder = samples.Decoder()
         # A vcpu may have left its hart, whose ring is taken later than that of the next one.
         self.merged = samples.Merged(lambda sample: sample.ticks)
         self.by_number = {}  # {observation: Recorded}
@@ -114,8 +113,7 @@ class Recording:
 
     def drop_old(self):
         """What nobody has taken since another recording."""
-        for line in self.ask():
-            self.decoder.line(line)
+        self.ask()
 
     def begin_one(self, recorded):
         recorded.begin(self.machine)
@@ -133,7 +131,7 @@ class Recording:
     def take(self):
         """Takes what the harts have noted, and writes what they had when it was called before.
         Returns how many samples were taken."""
-        batch = [sample for line in self.ask() for sample in self.decoder.line(line)]
+        batch = samples.told(self.ask())
         for sample in self.merged.add(batch):
             self.write(sample)
         self.writer.flush()

@@ -20,7 +20,7 @@ import json
 import sys
 import time
 
-from perflib import exits_record, record, samples
+from perflib import exits_record, line_rate, record, samples
 from tallylib import beside, reach, tally_ctl
 
 NS = record.NS
@@ -39,7 +39,7 @@ def arguments(argv):
                         help="a sample each time when so many events have happened")
     parser.add_argument("-F", "--freq", type=int, metavar="HZ",
                         help="so many samples in a second of a vcpu's time on its hart "
-                             "(default: %d)" % DEFAULT_HZ)
+                             "(default: %d; on a serial line what that carries)" % DEFAULT_HZ)
     parser.add_argument("-g", action="store_true",
                         help="also who has called, by frame pointers")
     parser.add_argument("--max-stack", type=int, metavar="N", default=MOST_CALLERS,
@@ -136,10 +136,30 @@ def take_exits(machine, args, vms, launch, leave, stop):
     return status
 
 
+def period_of(args, machine, vms, events):
+    """As the microvisor takes it. A rate that a serial line cannot carry is refused, and nobody
+    has asked for the one that there is by default: it is lowered."""
+    if args.count:
+        return "%d" % args.count
+    rate = args.freq or DEFAULT_HZ
+    if args.serial:
+        harts = line_rate.harts_of(machine.objects("vms"), vms)
+        most = line_rate.most_hz(args.baud, harts, events, args.max_stack if args.g else 0)
+        if most < (args.freq or 1):
+            raise exits_record.Refused(
+                "-F %d: a line of %d baud carries %d at most, of %d events on %d harts%s" % (
+                    rate, args.baud, most, events, harts, " with callers" if args.g else ""))
+        rate = min(rate, most)
+        if rate < DEFAULT_HZ and not args.freq:
+            print("[ perf-vms record: -F %d, which a line of %d baud carries ]" % (
+                rate, args.baud), file=sys.stderr)
+    return "%dhz" % rate
+
+
 def take(machine, args, events, vms, launch, leave, stop):
     """Records, with the caller's ways to start a command and to wait for it. Returns its status."""
     events = list({event.name: event for event in events}.values())
-    period = "%d" % args.count if args.count else "%dhz" % (args.freq or DEFAULT_HZ)
+    period = period_of(args, machine, vms, len(events))
     depth = args.max_stack if args.g else 0
     recorded = [record.Recorded(vm, event, period, depth) for vm in vms for event in events]
     child, status = None, 0

@@ -36,34 +36,124 @@ class Sample:
         return "user" if self.flags & USER else "kernel"
 
 
-class Decoder:
-    """Lines of `samples` in the order in which they come; a sample may be in two of them."""
+class Packed:
+    """The bytes that a hart's lines of one answer have together: packed records (docs/samples.md,
+    "At the prompt")."""
 
-    def __init__(self):
-        self.left = {}  # {hart: words of a sample that has not come as a whole}
+    NEW, OTHER = 14, 15
+    MORE = 8
 
-    def line(self, text):
-        """[Sample]"""
-        return [Sample(hart, words) for hart, words in self.records(text)
-                if not words[0] & NO_SAMPLE]
+    def __init__(self, data):
+        self.data, self.at = data, 0
+        self.time, self.places, self.news = 0, {}, 0
 
-    def records(self, text):
-        """All that is complete now: [(hart, words)]."""
-        hart, _, words = text.partition(" ")
-        try:
-            data = base64.b64decode(words, validate=True)
-            left = self.left.setdefault(int(hart), [])
-            left += struct.unpack(f"<{len(data) // 8}Q", data)
-        except (ValueError, struct.error) as error:
-            raise BadSamples(f"no words of a ring: {text}") from error
+    def byte(self):
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def number(self):
+        """Seven bits in each byte, the low ones first."""
+        value = shift = 0
+        while True:
+            byte = self.byte()
+            value |= (byte & 0x7f) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+            if shift > 63:
+                raise ValueError("a number of more than 64 bits")
+
+    def changed(self, last):
+        """What was `last` before."""
+        more = self.number()
+        return last + (more >> 1 ^ -(more & 1)) & (1 << 64) - 1
+
+    def place(self, n):
+        """What is known of a vcpu of an observation."""
+        if n == self.NEW:
+            n = self.news % self.NEW
+            self.news += 1
+            self.places[n] = Place(self.number() << 32 | self.number() << 16)
+        return self.places[n]
+
+    def sample(self, first):
+        """Its words."""
+        flags = first & 7
+        place = self.place(first >> 4)
+        self.time = self.changed(self.time)
+        pc = place.pc[flags & USER] = self.changed(place.pc[flags & USER])
+        chain = []
+        if first & self.MORE:
+            place.satp = self.changed(place.satp)
+            place.events = self.changed(place.events)
+            place.number = self.changed(place.number)
+            for _ in range(self.number()):
+                chain.append(self.changed(chain[-1] if chain else pc))
+        else:
+            place.number += 1
+        return [place.whose | flags << 24 | HEAD_WORDS + len(chain), self.time, pc, place.satp,
+                place.events, place.number, *chain]
+
+    def records(self):
+        """[words] of all."""
         found = []
-        while left and len(left) >= left[0] & 0xff:
-            length = left[0] & 0xff
-            if length < (LEAST_WORDS if left[0] & NO_SAMPLE else HEAD_WORDS):
-                raise BadSamples(f"a sample of {length} words")
-            found.append((int(hart), left[:length]))
-            del left[:length]
+        while self.at < len(self.data):
+            first = self.byte()
+            if first >> 4 != self.OTHER:
+                found.append(self.sample(first))
+                continue
+            n = self.data[self.at]
+            found.append(list(struct.unpack_from(f"<{n}Q", self.data, self.at)))
+            self.at += 8 * n
+            if n < LEAST_WORDS:
+                raise ValueError(f"a record of {n} words")
         return found
+
+
+class Place:
+    """What was told last of a vcpu of an observation."""
+
+    def __init__(self, whose):
+        self.whose, self.pc = whose, [0, 0]
+        self.satp = self.events = self.number = 0
+
+
+def unpacked(data):
+    """[words] of records as a ring has them."""
+    words, found = struct.unpack(f"<{len(data) // 8}Q", data), []
+    while words:
+        n = words[0] & 0xff
+        if not HEAD_WORDS <= n <= len(words):
+            raise ValueError(f"a sample of {n} words")
+        found.append(list(words[:n]))
+        words = words[n:]
+    return found
+
+
+def records(lines):
+    """All that an answer to `samples` has: [(hart, words)]. Its lines are "HART BYTES", or
+    "HART words BYTES" of rings that an operator VM has read itself."""
+    parts = {}
+    for line in lines:
+        hart, *kind, data = line.split(" ") if " " in line else (line, "")
+        try:
+            parts.setdefault((int(hart), *kind), []).append(base64.b64decode(data, validate=True))
+        except ValueError as error:
+            raise BadSamples(f"no samples: {line}") from error
+    found = []
+    for (hart, *kind), several in parts.items():
+        data = b"".join(several)
+        try:
+            each = unpacked(data) if kind else Packed(data).records()
+        except (ValueError, LookupError, struct.error) as error:
+            raise BadSamples(f"no samples of hart {hart}: {error}") from error
+        found += [(hart, words) for words in each]
+    return found
+
+
+def told(lines):
+    """Its samples: [Sample]."""
+    return [Sample(hart, words) for hart, words in records(lines) if not words[0] & NO_SAMPLE]
 
 
 class Merged:

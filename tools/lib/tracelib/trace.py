@@ -2,7 +2,8 @@
 """tools/tally-trace at work: has stays noted, takes them while the guests run, and writes them."""
 import time
 
-from perflib.samples import BadSamples, Decoder, Merged
+from perflib import samples
+from perflib.samples import BadSamples, Merged
 from tracelib import records, trace_event, tracks
 
 POLL = 0.02  # seconds from one look at the rings to the next
@@ -13,7 +14,6 @@ class Trace:
 
     def __init__(self, machine, out, vm):
         self.machine, self.out, self.vm = machine, out, vm
-        self.decoder = Decoder()
         self.merged = Merged(lambda one: one.time)
         self.writer = self.tracks = None
         self.over = False  # before its end
@@ -26,8 +26,7 @@ class Trace:
 
     def batch(self):
         """What the harts had noted."""
-        made = [records.record(hart, words) for line in self.ask("samples")
-                for hart, words in self.decoder.records(line)]
+        made = [records.record(*one) for one in samples.records(self.ask("samples"))]
         return [record for record in made if record]  # others are samples
 
     def begin(self):

@@ -197,8 +197,13 @@ uint64_t dma_log_due(struct dma_stay *stay)
 	uint64_t next = ~0UL;
 	bool untold = false;
 
-	if (*dma.line && !stay->logged && !stay->served && dma_stay_claim(stay, dma.line_of))
+	/* Until a stay has printed the line that waits, none of another VM is asked for: VMs could
+	 * hand each other stays for ever, if the line is nobody's. */
+	if (*dma.line && !stay->logged && !stay->served) {
+		if (!dma_stay_claim(stay, dma.line_of))
+			return next;
 		dma_log_waiting(stay);
+	}
 	tell_offs(stay);
 	if (!dma.untold)
 		return next;

@@ -19,6 +19,7 @@
 #include "core/sched/sched.h"
 #include "core/vcpu/vm.h"
 #include "core/vcpu/vm_state.h"
+#include "tests/host/chance.h"
 #include "tests/host/fake_iommu.h"
 
 #define HARTS 2U
@@ -458,6 +459,28 @@ static void at_once(void **state)
 	}
 }
 
+/* Whenever faults come, of VMs and of nobody, no stays follow each other for ever. */
+static void at_any_time(void **state)
+{
+	struct chance luck = {1};
+
+	(void)state;
+	for (uint32_t wire = 0; wire < 2; wire++) {
+		make(wire, FUNCTIONS);
+		for (uint32_t n = 0; n < 1500; n++) {
+			uint32_t vm = below(&luck, VMS + 1);
+
+			*all_lines = '\0';
+			fault(vm < VMS ? id_of(vm, below(&luck, FUNCTIONS)) : 0x800);
+			if (below(&luck, 2))
+				pass(MS * below(&luck, below(&luck, 8) ? 4 : 2000));
+		}
+		pass(4 * TIMEBASE);
+		assert_false(*dma.line);
+		teardown(NULL);
+	}
+}
+
 /* A stay that tells nothing serves 8, and the next comes a millisecond later, whoever makes
  * them. */
 static void no_more_than(void **state)
@@ -677,6 +700,7 @@ int main(void)
 	    cmocka_unit_test_teardown(in_turns, teardown),
 	    cmocka_unit_test_teardown(lines_do_not_listen, teardown),
 	    cmocka_unit_test_teardown(at_once, teardown),
+	    cmocka_unit_test_teardown(at_any_time, teardown),
 	    cmocka_unit_test_teardown(no_more_than, teardown),
 	    cmocka_unit_test_teardown(storm, teardown),
 	    cmocka_unit_test_teardown(storm_of_several, teardown),

@@ -71,8 +71,10 @@ static bool take_request(const struct vm *vm, struct rings *r, uint64_t now)
 	uint32_t written = __atomic_load_n(&m->guest.requests_written, __ATOMIC_ACQUIRE);
 
 	/* A wrong index: there is no way to know which are meant. */
-	if (written - r->taken > OPERATOR_REQUESTS)
+	if (written - r->taken > OPERATOR_REQUESTS) {
 		r->taken = written;
+		__atomic_store_n(&m->tally.requests_taken, written, __ATOMIC_RELEASE);
+	}
 	if (written == r->taken)
 		return false;
 	if (now < r->next_at)

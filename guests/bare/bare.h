@@ -70,6 +70,7 @@ int faults(uint64_t hartid);
 int waits(uint64_t hartid);
 int marks_kind(uint64_t hartid);
 int hostile(uint64_t hartid);
+int hostile_operator(uint64_t hartid);
 int wildjump(uint64_t hartid);
 int wildsatp(uint64_t hartid);
 int reads_kind(uint64_t hartid);

@@ -15,6 +15,7 @@ static const struct {
     {"waits", waits},
     {"marks", marks_kind},
     {"hostile", hostile},
+    {"hostile-operator", hostile_operator},
     {"wildjump", wildjump},
     {"wildsatp", wildsatp},
     {"reads", reads_kind},

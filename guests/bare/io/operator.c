@@ -6,48 +6,36 @@
  *   N           a tick of the machine's time; nothing is waited for if that is over
  *   +N          so many ticks after the answer before; +0: at once
  *   key         when a byte is typed
- * The command `!` takes all samples from the rings, and prints their words.
+ * Commands that the guest carries out itself:
+ *   !           takes all samples from the rings, and prints their words
+ *   !state      prints STATE, the INTx bit of the PCI status, and how many interrupts it has taken
+ *   !time       prints its time and the machine's
+ *   !ring       rings, and there is no request
+ *   !mask=N     writes MASK
+ *   !intx=N     1: disables INTx in the PCI command; 0: enables it
+ *   !leave=N    leaves STATE as it is in its next N interrupts
  * In the exact profile each request of a script without `key` comes at the same instruction in each
  * run.
  *   times=N     so often the whole script
- *   irq=yes     it takes the interrupt of each answer, too, and tells how many there were
+ *   irq=yes     it takes the interrupt of each answer, too, and tells how many there were; with
+ *               operator-identity that is a message
+ *   irq=aplic   the same, by the level of a source of its APLIC
  *   again=yes   restarts at the end
  */
 #include "guests/lib/operator.h"
 
 #include "guests/bare/bare.h"
+#include "guests/bare/io/operator_irq.h"
 
 #define UART_RBR ((volatile uint8_t *)0x10000000)
 #define UART_LSR ((volatile uint8_t *)0x10000005)
 #define LSR_DR   0x01
 
-#define PLIC_PRIORITY 0x0c000000UL
-#define PLIC_ENABLE   0x0c002000UL
-#define PLIC_CLAIM    0x0c200004UL
+#define PCI_COMMAND  0x04
+#define INTX_DISABLE 0x400U
+#define INTX_STATUS  0x80000U
 
 static struct operator_function function;
-static volatile uint64_t came;
-
-static void on_plic(struct trap_frame *frame)
-{
-	uint32_t source = operator_in(PLIC_CLAIM);
-
-	(void)frame;
-	came += operator_read(&function, OPERATOR_STATE);
-	operator_write(&function, OPERATOR_STATE, 1);
-	*(volatile uint32_t *)PLIC_CLAIM = source;
-}
-
-static void listen(void)
-{
-	uint32_t source = operator_read(&function, OPERATOR_SOURCE);
-
-	irq_handle_by(on_plic);
-	*(volatile uint32_t *)(PLIC_PRIORITY + 4 * source) = 1;
-	*(volatile uint32_t *)PLIC_ENABLE = 1U << source;
-	csr_set(sie, IRQ_EXTERNAL);
-	csr_set(sstatus, SSTATUS_SIE);
-}
 
 static uint64_t machine_time(void)
 {
@@ -106,7 +94,7 @@ static void answered(uint64_t number)
 	}
 }
 
-static void take(uint64_t number)
+static void take_samples(uint64_t number)
 {
 	uint64_t words[OPERATOR_SAMPLE_WORDS];
 	uint32_t n;
@@ -119,6 +107,47 @@ static void take(uint64_t number)
 				print(" %x", words[i]);
 			print("\n");
 		}
+	}
+}
+
+static void tell_state(uint64_t number)
+{
+	print("operator: %u: state %u, intx %u, %u interrupts, %u strange\n", number,
+	      operator_read(&function, OPERATOR_STATE),
+	      !!(operator_in(function.config + PCI_COMMAND) & INTX_STATUS), operator_irqs.came,
+	      operator_irqs.strange);
+}
+
+/* Carries out a command that begins with '!'. */
+static void act(uint64_t number, const char *text)
+{
+	uint64_t value = 0;
+	const char *at = text;
+
+	while (*at && *at++ != '=')
+		;
+	next_number(&at, &value);
+	switch (text[1]) {
+	case '\0':
+		take_samples(number);
+		break;
+	case 's':
+		tell_state(number);
+		break;
+	case 't':
+		print("operator: %u: time %u of %u\n", number, csr_read(time), machine_time());
+		break;
+	case 'r':
+		operator_ring(&function);
+		break;
+	case 'm':
+		operator_write(&function, OPERATOR_MASK, (uint32_t)value);
+		break;
+	case 'i':
+		*(volatile uint32_t *)(function.config + PCI_COMMAND) = value ? INTX_DISABLE : 0;
+		break;
+	default:
+		operator_irqs.leave = value;
 	}
 	print("operator: %u: status 0\n", number);
 }
@@ -147,7 +176,7 @@ static uint64_t play(const char *at, uint64_t n)
 		wait(&at);
 		copy(&at, text, sizeof(text));
 		if (text[0] == '!') {
-			take(++n);
+			act(++n, text);
 			continue;
 		}
 		(void)operator_ask(&function, ++n, text);
@@ -169,11 +198,11 @@ int operator_kind(uint64_t hartid)
 	      operator_read(&function, OPERATOR_ACCESS),
 	      operator_read(&function, OPERATOR_REQUESTS_HZ),
 	      operator_read(&function, OPERATOR_STATE), operator_read(&function, OPERATOR_MASK));
-	if (bootarg_is("irq", "yes"))
-		listen();
+	if (bootarg("irq"))
+		operator_listen(&function, bootarg_is("irq", "aplic"));
 	for (uint64_t times = bootarg_num("times", 1); times; times--)
 		last = play(script(), last);
-	print("operator: ends, %u interrupts\n", came);
+	print("operator: ends, %u interrupts\n", operator_irqs.came);
 	if (bootarg_is("again", "yes"))
 		sbi_call(SBI_EXT_SRST, SBI_SRST_RESET, 1, 0, 0, 0, 0, 0);
 	return 0;

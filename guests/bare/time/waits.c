@@ -3,6 +3,7 @@
  * Waits for a byte of input, then works in S and in U, `rounds=` times. For observers: while it
  * waits, their counts must not change.
  *   every=N        waits for the next multiple of N ticks of its time, and for no input
+ *   asleep=yes     it sleeps until then, and has to be in S
  *   filter=u, k    u: it waits in S, and instructions in U are counted; k: the other way round
  *   own=yes        it counts them itself as well, and prints the increase at each wait
  *   own=restarts   the same, and it stops the counter in between and starts it with a new value
@@ -36,6 +37,8 @@ static uint64_t wait(uint64_t read)
 
 	if (every) {
 		end = csr_read(time) / every * every + every;
+		if (bootarg_is("asleep", "yes"))
+			sleep_for(end - csr_read(time));
 		for (uint64_t now = end - every; now < end; now = csr_read(time))
 			spin(1000); /* QEMU takes long for a look at the time */
 		return value;

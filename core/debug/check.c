@@ -72,6 +72,8 @@ void check_entry(void)
 	check_run_states(pcpu);
 	ledger_enters(vcpu);
 	CHECK(!vcpu->run.blocked);
+	/* It exits before its first instruction. */
+	CHECK(!vcpu->observers.chain.due || csr_read(CSR_SIP) & BIT(IRQ_SSI));
 	CHECK(!vcpu->stats.steal_since);
 	CHECK(atomic_load(&vcpu->hsm_state) == SBI_HSM_STATE_STARTED);
 }

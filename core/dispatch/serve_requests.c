@@ -16,6 +16,7 @@
 #include "core/vcpu/hart_flags.h"
 #include "core/vcpu/vm.h"
 #include "core/watch/observe.h"
+#include "core/watch/samples.h"
 
 static void count(struct vcpu *vcpu, uint32_t kind, uint32_t fw_event)
 {
@@ -101,6 +102,8 @@ static __attribute__((noinline)) void serve_at_once(struct vcpu *vcpu, uint64_t 
 	/* Served even if the VM ends: a client waits for the answer. */
 	if (pending & REQ_OBSERVE)
 		vcpu_serve_observers(vcpu);
+	if (pending & REQ_CHAINS && samples_go_on(vcpu))
+		observe_before(vcpu);
 	if (pending & REQ_FAULTS)
 		dma_serve_request(vcpu->vm);
 	if (pending & REQ_OUTPUT)

@@ -138,7 +138,7 @@ static bool tell(struct prompt *p, const struct observer *o)
 	}
 	text_add(&p->out, ",'ns':%lu,'at_ns':%lu,'looked_ns':%lu,'shared':%s",
 	         prompt_time(o->until - o->since, NS_PER_S), prompt_time(o->until, NS_PER_S),
-	         prompt_time(vcpu->observers.copied_at, NS_PER_S), prompt_bool(o->shared));
+	         prompt_time(vcpu->observers.read_at, NS_PER_S), prompt_bool(o->shared));
 	if (o->event.period)
 		tell_samples(p, vcpu, o);
 	text_add(&p->out, o->ended ? ",'ended':'%s'" : ",'ended':null", o->ended);

@@ -8,6 +8,7 @@
 
 struct account;
 struct sample_ring;
+struct vm;
 
 /* The event to count, in the terms of the SBI PMU extension. */
 struct observed_event {
@@ -47,6 +48,41 @@ struct observer {
 	struct sample_ring *rings; /* of its client, one for each hart (core/watch/samples.h) */
 };
 
+#define UNWIND_MOST 64U
+
+/* A guest's address space, and the page that was translated last. */
+struct guest_view {
+	const struct vm *vm;
+	uint64_t satp;
+	uint32_t bits; /* number of address bits that are translated; 64: no translation */
+	bool user;
+	uint64_t needs; /* PTE_R or PTE_X or both, required in the leaf */
+	uint32_t walks; /* page walks that are left */
+	uint64_t page;
+	const char *host; /* that page; NULL: none */
+};
+
+/* A call chain that is being found (core/vcpu/unwind.h). It needs nothing of the hart. */
+struct unwind {
+	struct guest_view view;
+	uint64_t fp;
+	uint64_t n; /* return addresses found so far */
+	bool ended,
+	    cut; /* there are no more; because of a word that cannot be an address of code */
+	uint64_t chain[UNWIND_MOST];
+};
+
+#define SAMPLE_WORDS 6U /* of a sample without callers: core/watch/samples.h */
+
+/* Samples with callers that are not in a ring yet (core/watch/samples.c). All were taken since the
+ * guest's last instruction, so they share a call chain. */
+struct vcpu_chain {
+	uint64_t due;  /* mask of the observers with such a sample */
+	uint64_t most; /* callers that one of them wants */
+	uint64_t samples[VPMU_OBSERVERS][SAMPLE_WORDS];
+	struct unwind unwind;
+};
+
 /* Part of struct vcpu. Private to the home hart. */
 struct vcpu_observers {
 	struct observer observer[VPMU_OBSERVERS];
@@ -57,8 +93,9 @@ struct vcpu_observers {
 	/* Copies of the observers of the last request, taken when it was done. An entry with number
 	 * 0 is unused. The client may read them while no request is posted for the vcpu. */
 	struct observer copies[VPMU_OBSERVERS];
-	uint64_t copied_at; /* host time of the copies */
-	uint64_t due_at;    /* host time at which a request was last due */
+	uint64_t read_at; /* host time at which a request last read them */
+	uint64_t due_at;  /* host time at which a request was last due */
+	struct vcpu_chain chain;
 };
 
 /* For core/watch/stays.h. Private to the home hart, except `longest`, which other harts read. */

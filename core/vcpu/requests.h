@@ -33,11 +33,15 @@
 
 #define REQ_OUTPUT (UINT64_C(1) << 11) /* the console has room for its VM's output again */
 
-#define REQ_ALL    ((UINT64_C(1) << 12) - 1)
+/* From its own hart: go on with call chains of samples, core/watch/samples.h. */
+#define REQ_CHAINS (UINT64_C(1) << 12)
+
+#define REQ_ALL    ((UINT64_C(1) << 13) - 1)
 #define REQ_FENCES (REQ_FENCE_I | REQ_VVMA)
 /* Requests that are served at once even if the vcpu is not resident. They are always in `enabled`.
  * Outside its windows REQ_OBSERVE alone is served at once (core/sched/windows.h). */
-#define REQ_AT_ONCE (REQ_LIFE | REQ_OBSERVE | REQ_MOVE | REQ_ARRIVE | REQ_FAULTS | REQ_OUTPUT)
+#define REQ_AT_ONCE                                                                                \
+	(REQ_LIFE | REQ_OBSERVE | REQ_MOVE | REQ_ARRIVE | REQ_FAULTS | REQ_OUTPUT | REQ_CHAINS)
 
 /* Requests that the guest can count as firmware events when they arrive. Each one counts, even if
  * several of a kind arrive together. */

@@ -13,17 +13,9 @@
 #define SATP_SV39       8U /* three levels; Sv48 and Sv57 follow with one more each */
 #define SATP_SV57       10U
 
-/* A guest's address space, and the page that was translated last. */
-struct view {
-	const struct vm *vm;
-	uint64_t satp;
-	uint32_t bits; /* number of address bits that are translated; 64: no translation */
-	bool user;
-	uint64_t needs; /* PTE_R or PTE_X or both, required in the leaf */
-	uint32_t walks; /* page walks that are left */
-	uint64_t page;
-	const char *host; /* that page; NULL: none */
-};
+/* The limits of a call: frames, and page walks, but for one more of the last frame. */
+#define PIECE_FRAMES 8U
+#define PIECE_WALKS  2U
 
 /* Reads a word of the guest's RAM. Returns false if there is no RAM. */
 static bool read_table(const struct vm *vm, uint64_t gpa, uint64_t *value)
@@ -36,14 +28,14 @@ static bool read_table(const struct vm *vm, uint64_t gpa, uint64_t *value)
 }
 
 /* Whether all address bits above the translated ones are copies of the highest translated one. */
-static bool is_canonical(const struct view *v, uint64_t va)
+static bool is_canonical(const struct guest_view *v, uint64_t va)
 {
 	return v->bits == 64 || !((va + BIT(v->bits - 1)) >> v->bits);
 }
 
 /* Translates the address of a page as the hart would for such an access. Returns false for a
  * fault. */
-static bool walk(const struct view *v, uint64_t va, uint64_t *gpa)
+static bool walk(const struct guest_view *v, uint64_t va, uint64_t *gpa)
 {
 	uint64_t table = (v->satp & PPN_MASK) * PAGE_SIZE, pte;
 	uint32_t shift = v->bits;
@@ -70,7 +62,7 @@ static bool walk(const struct view *v, uint64_t va, uint64_t *gpa)
 
 /* Translates a page that read() does not have yet. Not inlined, because most frames are in the page
  * of the frame before. */
-static __attribute__((noinline)) bool turn_page(struct view *v, uint64_t va)
+static __attribute__((noinline)) bool turn_page(struct guest_view *v, uint64_t va)
 {
 	uint64_t gpa;
 
@@ -84,7 +76,8 @@ static __attribute__((noinline)) bool turn_page(struct view *v, uint64_t va)
 }
 
 /* Reads an aligned word. */
-static inline __attribute__((always_inline)) bool read(struct view *v, uint64_t va, uint64_t *value)
+static inline __attribute__((always_inline)) bool read(struct guest_view *v, uint64_t va,
+                                                       uint64_t *value)
 {
 	if ((va - v->page >= PAGE_SIZE || !v->host) && !turn_page(v, va))
 		return false;
@@ -93,13 +86,13 @@ static inline __attribute__((always_inline)) bool read(struct view *v, uint64_t 
 }
 
 /* Whether va can be a return address. Data that is no chain soon has a word that cannot. */
-static bool is_code(const struct view *v, uint64_t va)
+static bool is_code(const struct guest_view *v, uint64_t va)
 {
 	return va && !(va & 1) && va <= -(uint64_t)PAGE_SIZE && is_canonical(v, va);
 }
 
 /* Returns false if this vsatp has an unknown mode. */
-static bool look_at(struct view *v)
+static bool look_at(struct guest_view *v)
 {
 	uint64_t mode = v->satp >> SATP_MODE_SHIFT;
 
@@ -107,33 +100,48 @@ static bool look_at(struct view *v)
 	return !mode || (mode >= SATP_SV39 && mode <= SATP_SV57);
 }
 
-uint32_t unwind(const struct vcpu *vcpu, uint64_t fp, bool user, uint64_t *chain, uint32_t most)
+void unwind_begin(struct unwind *u, const struct vcpu *vcpu)
 {
-	struct view v = {.vm = vcpu->vm,
-	                 .satp = csr_read(CSR_VSATP),
-	                 .user = user,
-	                 .needs = PTE_R,
-	                 .walks = UNWIND_WALKS};
-	uint32_t n = 0;
+	u->view = (struct guest_view){.vm = vcpu->vm,
+	                              .satp = csr_read(CSR_VSATP),
+	                              .user = vcpu_from_user(),
+	                              .needs = PTE_R,
+	                              .walks = UNWIND_WALKS};
+	u->fp = vcpu->ctx.x[REG_S0];
+	u->n = 0;
+	u->cut = false;
+	u->ended = !look_at(&u->view);
+}
 
-	if (!look_at(&v))
-		return 0;
-	while (n < most) {
+bool unwind_more(struct unwind *u, uint64_t most)
+{
+	struct guest_view *v = &u->view;
+	uint64_t fp = u->fp, n = u->n, stop = n + PIECE_FRAMES;
+	uint32_t walks = v->walks;
+
+	if (stop > most)
+		stop = most;
+	while (!u->ended && n < stop && walks - v->walks < PIECE_WALKS) {
 		uint64_t ra, next;
+		bool there =
+		    !(fp & (sizeof(fp) - 1)) && read(v, fp - 8, &ra) && read(v, fp - 16, &next);
 
-		if (fp & (sizeof(fp) - 1) || !read(&v, fp - 8, &ra) || !read(&v, fp - 16, &next))
+		if (!there || !is_code(v, ra)) {
+			u->ended = true;
+			u->cut = there && ra;
 			break;
-		if (!is_code(&v, ra))
-			return ra ? n | UNWIND_CUT : n;
-		chain[n++] = ra;
+		}
+		u->chain[n++] = ra;
 		fp = next;
 	}
-	return n;
+	u->n = n;
+	u->fp = fp;
+	return u->ended || n >= most;
 }
 
 uint32_t unwind_insn(const struct vcpu *vcpu, uint64_t pc, bool user)
 {
-	struct view v = {
+	struct guest_view v = {
 	    .vm = vcpu->vm, .satp = csr_read(CSR_VSATP), .user = user, .needs = PTE_X, .walks = 2};
 	uint32_t insn = 0;
 	uint64_t word;

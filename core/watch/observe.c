@@ -208,7 +208,6 @@ void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_ev
 		begin_rate(vcpu, o);
 	if (event->depth) {
 		vcpu->observers.chains++;
-		vcpu->ctx.callers = NULL;
 		add_chains(vcpu->home, 1);
 	}
 	if (is_fw(o) && event->period)
@@ -244,6 +243,7 @@ void observer_end(struct vcpu *vcpu, uint32_t n)
 		fw_watch(vcpu);
 	else
 		vpmu_unobserve(&vcpu->pmu, vcpu_is_current(vcpu), n);
+	vcpu->observers.chain.due &= ~BIT(n);
 	settle(vcpu);
 }
 
@@ -265,6 +265,8 @@ static void end_for(struct vcpu *vcpu, bool all, const char *why)
 void vcpu_end_observers(struct vcpu *vcpu)
 {
 	vcpu_take_samples(vcpu);
+	/* The memory that the callers are in may soon be another life's. */
+	vcpu->observers.chain.unwind.ended = true;
 	end_for(vcpu, true, "the vcpu stopped");
 	if (vcpu->stats.fw_observed)
 		fw_watch(vcpu);

@@ -60,38 +60,30 @@ static void done(const struct vcpu *vcpu)
 	atomic_fetch_and(&observe_request.vcpus, ~vcpu->bit);
 }
 
-/* Without samples only a part is copied: a read may copy 96 of them in one stay. */
-static inline void copy(struct observer *to, const struct observer *o)
-{
-	to->number = o->number;
-	to->shared = o->shared;
-	to->ended = o->ended;
-	to->event = o->event;
-	to->value = o->value;
-	to->until = o->until;
-	to->since = o->since;
-	if (o->event.period) {
-		to->samples = o->samples;
-		to->lost = o->lost;
-		to->late = o->late;
-	}
-}
-
-/* Reads the observers of the request, and copies them for the client. */
+/* Reads the observers of the request. */
 static void look(struct vcpu *vcpu, uint64_t now)
 {
 	struct observer *told = vcpu->observers.copies;
 
 	vcpu_take_samples(vcpu);
-	vcpu->observers.copied_at = now;
+	vcpu->observers.read_at = now;
 	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
 		const struct observer *o = &vcpu->observers.observer[n];
 
-		told[n].number = 0;
-		if (!is_requested(o))
-			continue;
-		observer_read(vcpu, n, now);
-		copy(&told[n], o);
+		told[n].number = is_requested(o) ? o->number : 0;
+		if (told[n].number)
+			observer_read(vcpu, n, now);
+	}
+}
+
+/* Copies them for the client. */
+static void tell(struct vcpu *vcpu)
+{
+	struct observer *told = vcpu->observers.copies;
+
+	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
+		if (told[n].number)
+			told[n] = vcpu->observers.observer[n];
 	}
 }
 
@@ -107,7 +99,13 @@ __attribute__((noinline)) void observe_finish(struct vcpu *vcpu)
 {
 	if (observe_request.what != OBSERVE_READ || !is_due(vcpu))
 		return;
-	look(vcpu, vcpu->observers.due_at);
+	if (vcpu->observers.read_at != vcpu->observers.due_at)
+		look(vcpu, vcpu->observers.due_at);
+	/* The client finds in the rings as many samples as it is told. This is called again
+	 * then. */
+	if (vcpu->observers.chain.due)
+		return;
+	tell(vcpu);
 	done(vcpu);
 }
 
@@ -169,8 +167,10 @@ static void begin_or_end(struct vcpu *vcpu)
 		return;
 	if (observe_request.what == OBSERVE_BEGIN)
 		observer_begin(vcpu, observe_request.number, &observe_request.event);
-	if (observe_request.what == OBSERVE_BEGIN || observe_request.what == OBSERVE_ROWS)
+	if (observe_request.what == OBSERVE_BEGIN || observe_request.what == OBSERVE_ROWS) {
 		look(vcpu, csr_read(CSR_TIME));
+		tell(vcpu);
+	}
 	if (observe_request.what == OBSERVE_ROWS)
 		account_copy(vcpu);
 	if (observe_request.what == OBSERVE_STAYS)

@@ -5,8 +5,8 @@
 
 #include "arch/riscv/hart/csr.h"
 #include "core/hart/platform.h"
+#include "core/vcpu/stay.h"
 #include "core/vcpu/unwind.h"
-#include "core/vcpu/vcpu.h"
 #include "core/vcpu/vm.h"
 
 struct sample_ring {
@@ -34,16 +34,6 @@ struct serial_index {
 	uint64_t written __attribute__((aligned(64)));
 	uint64_t taken __attribute__((aligned(64)));
 };
-
-/* What a hart needs for samples with callers, and for those at the end of a ring. */
-struct bench {
-	uint64_t record[SAMPLE_WORDS + UNWIND_MOST];
-	/* The call chain of `callers_of` at one exit, which several samples share. */
-	uint64_t callers[UNWIND_MOST];
-	const struct vcpu *callers_of;
-	uint32_t n_callers; /* with UNWIND_CUT */
-};
-static struct bench *benches; /* [n_pcpus] */
 
 /* Limits of a period: its growth from one sample to the next, and its length. */
 #define GROWS   16U
@@ -107,7 +97,6 @@ void samples_init(void *(*zeroed)(size_t size), void *(*other)(size_t size))
 {
 	struct serial_index *index = zeroed(n_pcpus * sizeof(index[0]));
 
-	benches = zeroed(n_pcpus * sizeof(benches[0]));
 	samples_make_rings(0, SAMPLE_RING_WORDS, UINT32_MAX, zeroed);
 	for (uint32_t i = 0; i < n_pcpus; i++) {
 		rings_of[0][i].limit -= SAMPLE_RING_SPARE;
@@ -156,37 +145,11 @@ static uint64_t flags_now(void)
 	return csr_read(CSR_VSSTATUS) & SSTATUS_SIE ? 0 : SAMPLE_MASKED;
 }
 
-/* Several observers of a vcpu may have the end of a period at one exit. They share one call chain:
- * to find it eight times would make the stay too long. */
-static __attribute__((noinline)) uint32_t add_same_callers(struct vcpu *vcpu, struct bench *bench,
-                                                           uint32_t depth, uint64_t flags,
-                                                           uint64_t *chain)
-{
-	if (vcpu->ctx.callers != bench->callers || bench->callers_of != vcpu) {
-		bench->n_callers = unwind(vcpu, vcpu->ctx.x[REG_S0], flags & SAMPLE_USER,
-		                          bench->callers, UNWIND_MOST);
-		bench->callers_of = vcpu;
-		vcpu->ctx.callers = bench->callers;
-	}
-	if (depth > (bench->n_callers & ~UNWIND_CUT))
-		depth = bench->n_callers;
-	memcpy(chain, bench->callers, (depth & ~UNWIND_CUT) * sizeof(chain[0]));
-	return depth;
-}
-
-/* Returns the same as unwind(). */
-static uint32_t add_callers(struct vcpu *vcpu, struct bench *bench, uint32_t depth, uint64_t flags,
-                            uint64_t *chain)
-{
-	if (vcpu->observers.chains > 1)
-		return add_same_callers(vcpu, bench, depth, flags, chain);
-	return unwind(vcpu, vcpu->ctx.x[REG_S0], flags & SAMPLE_USER, chain, depth);
-}
-
 static inline void fill(uint64_t *words, const struct vcpu *vcpu, const struct observer *o,
-                        uint64_t events, uint64_t flags, uint32_t n)
+                        uint64_t events, uint64_t flags)
 {
-	words[0] = (uint64_t)o->number << 32 | flags << 24 | (uint64_t)vcpu->id << 16 | n;
+	words[0] =
+	    (uint64_t)o->number << 32 | flags << 24 | (uint64_t)vcpu->id << 16 | SAMPLE_WORDS;
 	words[1] = csr_read(CSR_TIME);
 	words[2] = csr_read(CSR_SEPC);
 	words[3] = csr_read(CSR_VSATP);
@@ -201,32 +164,96 @@ static inline void publish(struct sample_ring *ring, uint64_t noted)
 	__atomic_store_n(ring->written, noted, __ATOMIC_RELEASE);
 }
 
+/* Adds words that are published later. */
+static __attribute__((noinline)) void add(struct sample_ring *ring, const uint64_t *words,
+                                          uint64_t n)
+{
+	uint64_t *to = ring->words, mask = ring->length - 1, at = ring->noted;
+
+	ring->noted = at + n;
+	for (const uint64_t *end = words + n; words < end; at++)
+		to[at & mask] = *words++;
+}
+
+/* Words are overwritten only after the reader has taken them. */
+static inline bool has_room(const struct sample_ring *ring, uint32_t depth)
+{
+	return ring->noted - __atomic_load_n(ring->taken, __ATOMIC_ACQUIRE) <= ring->limit - depth;
+}
+
 /* A sample with callers, or one that might begin at the end of the ring and end at its beginning.
- * Not inlined: other samples would need more registers. */
-static __attribute__((noinline)) void note_aside(struct vcpu *vcpu, const struct observer *o,
+ * Not inlined: other samples would need more registers. If the observer's last sample is still due,
+ * this one is lost: its period ended with an instruction that HS emulated in the same stay. */
+static __attribute__((noinline)) void note_aside(struct vcpu *vcpu, struct observer *o,
                                                  struct sample_ring *ring, uint64_t events)
 {
-	struct bench *bench = &benches[vcpu->home->index];
-	uint64_t from = ring->noted, flags = flags_now();
-	uint32_t at = from & (ring->length - 1), room = ring->length - at;
-	uint32_t depth = o->event.depth, n = SAMPLE_WORDS;
-	bool aside = n + depth > room;
-	uint64_t *words = aside ? bench->record : ring->words + at;
+	struct vcpu_chain *c = &vcpu->observers.chain;
+	uint32_t n = (uint32_t)(o - vcpu->observers.observer), depth = o->event.depth;
 
-	if (depth) {
-		uint32_t found = add_callers(vcpu, bench, depth, flags, words + n);
+	if (c->due & BIT(n)) {
+		o->lost++;
+		return;
+	}
+	fill(c->samples[n], vcpu, o, events, flags_now());
+	if (!depth) {
+		add(ring, c->samples[n], SAMPLE_WORDS);
+		publish(ring, ring->noted);
+		return;
+	}
+	if (!c->due) {
+		c->most = 0;
+		unwind_begin(&c->unwind, vcpu);
+		vcpu_request(vcpu, REQ_CHAINS);
+	}
+	c->due |= BIT(n);
+	if (c->most < depth)
+		c->most = depth;
+}
 
-		n += found & ~UNWIND_CUT;
-		flags |= found & UNWIND_CUT ? SAMPLE_CUT : 0;
+/* Records a due sample, whose callers are found. */
+static void put_due(struct vcpu *vcpu, struct vcpu_chain *c)
+{
+	struct observer *o = vcpu->observers.observer;
+	struct sample_ring *ring;
+	uint64_t *words = c->samples[0], depth;
+
+	for (uint64_t due = c->due; !(due & 1); due >>= 1) {
+		words += SAMPLE_WORDS;
+		o++;
 	}
-	fill(words, vcpu, o, events, flags, n);
-	if (aside && n < room)
-		room = n;
-	if (aside) {
-		memcpy(ring->words + at, words, room * sizeof(words[0]));
-		memcpy(ring->words, words + room, (n - room) * sizeof(words[0]));
+	ring = &o->rings[vcpu->home->index];
+	depth = o->event.depth;
+	c->due &= c->due - 1;
+	if (!has_room(ring, depth)) {
+		o->lost++;
+		return;
 	}
-	publish(ring, from + n);
+	if (depth > c->unwind.n) {
+		depth = c->unwind.n;
+		words[0] |= c->unwind.cut ? SAMPLE_CUT << 24 : 0;
+	}
+	words[0] += depth;
+	add(ring, words, SAMPLE_WORDS);
+	add(ring, c->unwind.chain, depth);
+	publish(ring, ring->noted);
+}
+
+bool samples_go_on(struct vcpu *vcpu)
+{
+	struct vcpu_chain *c = &vcpu->observers.chain;
+	struct pcpu *pcpu = vcpu->home;
+
+	pcpu_account_to(pcpu, vcpu, EXIT_LCOFI);
+	pcpu->stay_work |= STAY_WORK_DONE;
+	while (c->due) {
+		if (unwind_more(&c->unwind, c->most))
+			put_due(vcpu, c);
+		if (!c->due || csr_read(CSR_INSTRET) - pcpu->last_irq_check < VM_STAY_SHORT)
+			continue;
+		vcpu_request(vcpu, REQ_CHAINS);
+		return false;
+	}
+	return true;
 }
 
 /* Records a sample, or counts it as lost if there is no room. */
@@ -235,15 +262,13 @@ static inline void note(struct vcpu *vcpu, struct observer *o, struct sample_rin
 {
 	uint64_t from = ring->noted, *words = ring->words;
 	uint32_t length = ring->length, at = from & (length - 1), depth = o->event.depth;
-	uint32_t limit = ring->limit - depth;
 
-	/* Words are overwritten only after the reader has taken them. */
-	if (from - __atomic_load_n(ring->taken, __ATOMIC_ACQUIRE) > limit) {
+	if (!has_room(ring, depth)) {
 		o->lost++;
 	} else if (depth || at + SAMPLE_WORDS > length) {
 		note_aside(vcpu, o, ring, events);
 	} else {
-		fill(words + at, vcpu, o, events, flags_now(), SAMPLE_WORDS);
+		fill(words + at, vcpu, o, events, flags_now());
 		publish(ring, from + SAMPLE_WORDS);
 	}
 }
@@ -292,9 +317,8 @@ bool samples_put(uint32_t hart, const uint64_t *words, uint32_t n, uint32_t spar
 
 	if (from - __atomic_load_n(ring->taken, __ATOMIC_ACQUIRE) > SAMPLE_RING_WORDS - n - spare)
 		return false;
-	for (uint32_t i = 0; i < n; i++)
-		ring->words[(from + i) % SAMPLE_RING_WORDS] = words[i];
-	publish(ring, from + n);
+	add(ring, words, n);
+	publish(ring, ring->noted);
 	return true;
 }
 

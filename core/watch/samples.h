@@ -11,8 +11,8 @@
 #define CORE_WATCH_SAMPLES_H
 
 #include "core/lib/types.h"
+#include "core/vcpu/observers.h"
 
-struct observer;
 struct sample_ring;
 struct vcpu;
 
@@ -23,7 +23,6 @@ struct vcpu;
  * stands for; the number of samples of the observation on this vcpu so far, including this one and
  * lost ones; if asked for, the return addresses that core/vcpu/unwind.h finds, the innermost first.
  */
-#define SAMPLE_WORDS      6U
 #define SAMPLE_USER       1U /* the guest was in VU */
 #define SAMPLE_MASKED     2U /* it was in VS with its interrupts off */
 #define SAMPLE_CUT        4U /* its call chain ends at a word that is no address of code */
@@ -56,8 +55,13 @@ void samples_forget(uint32_t client);
 /* Returns why an observer takes no more samples, or NULL if it does. Home hart only. */
 const char *samples_ended(const struct observer *o);
 
-/* Records a sample of observer n of the resident vcpu; see vpmu_port_sample(). */
+/* Records a sample of observer n of the resident vcpu; see vpmu_port_sample(). One with callers is
+ * in no ring until they are found, in stays of their own (REQ_CHAINS), before the guest's next
+ * instruction. */
 uint64_t vcpu_sample(struct vcpu *vcpu, uint32_t n, uint64_t period, uint64_t missed);
+
+/* Serves REQ_CHAINS. Returns whether all samples of the vcpu are in rings. */
+bool samples_go_on(struct vcpu *vcpu);
 
 /* Records n words of another kind in the serial line's ring (core/watch/stays.h). Returns false,
  * and records nothing, if that would leave less than `spare` words free. `spare` is 0 only for

@@ -263,6 +263,41 @@ static void counted(void **state)
 	assert_int_equal(left(), 0);
 }
 
+/* Samples that are in no ring yet: the vcpu is read at the moment, and the client is told when they
+ * are, and then how many were lost at last. */
+static void with_samples_due(void **state)
+{
+	const struct observer *told = vcpus[0].observers.copies;
+	struct observer *o = vcpus[0].observers.observer;
+
+	(void)state;
+	o->event.period = 100;
+	o->samples = 5;
+	vcpus[0].observers.chain.due = 1;
+	post(1);
+	serve(0);
+	host_csrs[CSR_TIME] += MOMENT;
+	runs(0);
+	reads = 0;
+	poll(0);
+	for (uint32_t i = 0; i < 3; i++) {
+		observe_before(&vcpus[0]);
+		serve(0);
+		assert_int_equal(left(), 1);
+		host_csrs[CSR_TIME] += 5;
+	}
+	o->lost = 2;
+	vcpus[0].observers.chain.due = 0;
+	observe_before(&vcpus[0]);
+	assert_int_equal(left(), 0);
+	assert_int_equal(reads, 1);
+	assert_int_equal(read_at[0], 1000 + MOMENT);
+	assert_int_equal(told[0].number, 7);
+	assert_int_equal(told[0].samples, 5);
+	assert_int_equal(told[0].lost, 2);
+	assert_int_equal(told[1].number, 0);
+}
+
 static void end(uint32_t number, uint32_t count)
 {
 	ended = 0;
@@ -375,9 +410,13 @@ static void moved(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(one_hart, setup),      cmocka_unit_test_setup(counted, setup),
-	    cmocka_unit_test_setup(begin_and_end, setup), cmocka_unit_test_setup(two_harts, setup),
-	    cmocka_unit_test_setup(late, setup),          cmocka_unit_test_setup(moved, setup),
+	    cmocka_unit_test_setup(one_hart, setup),
+	    cmocka_unit_test_setup(counted, setup),
+	    cmocka_unit_test_setup(begin_and_end, setup),
+	    cmocka_unit_test_setup(two_harts, setup),
+	    cmocka_unit_test_setup(late, setup),
+	    cmocka_unit_test_setup(moved, setup),
+	    cmocka_unit_test_setup(with_samples_due, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 
 #include "arch/riscv/hart/csr.h"
 #include "core/hart/platform.h"
+#include "core/vcpu/stay.h"
 #include "core/vcpu/unwind.h"
 #include "core/vcpu/vcpu.h"
 #include "core/vcpu/vm.h"
@@ -32,15 +33,74 @@ static struct chance luck;
 static uint32_t callers; /* that there are */
 static bool cut;         /* at a word that is no code */
 
-uint32_t unwind(const struct vcpu *of, uint64_t fp, bool user, uint64_t *chain, uint32_t most)
-{
-	uint32_t n = callers < most ? callers : most;
+static uint32_t pieces; /* of the chain that is found */
+static bool requested;  /* REQ_CHAINS */
+static uint64_t place;  /* where the chain was begun */
 
-	(void)fp, (void)user;
+void unwind_begin(struct unwind *u, const struct vcpu *of)
+{
 	assert_ptr_equal(of, &vcpu);
-	for (uint32_t i = 0; i < n; i++)
-		chain[i] = host_csrs[CSR_SEPC] + i + 1;
-	return cut && n < most ? n | UNWIND_CUT : n;
+	u->n = 0;
+	u->ended = u->cut = false;
+	place = host_csrs[CSR_SEPC];
+	pieces = 0;
+}
+
+/* At most ten a piece. */
+bool unwind_more(struct unwind *u, uint64_t most)
+{
+	uint64_t stop = u->n + 10;
+
+	pieces++;
+	for (; !u->ended && u->n < most && u->n < stop; u->n++) {
+		if (u->n == callers) {
+			u->ended = true;
+			u->cut = cut;
+			break;
+		}
+		u->chain[u->n] = place + u->n + 1;
+	}
+	return u->ended || u->n >= most;
+}
+
+void vcpu_request(struct vcpu *of, uint64_t what)
+{
+	assert_ptr_equal(of, &vcpu);
+	assert_int_equal(what, REQ_CHAINS);
+	assert_false(requested);
+	requested = true;
+}
+
+void pcpu_account_to(struct pcpu *of, struct vcpu *to, enum vcpu_exit why)
+{
+	assert_ptr_equal(of, &pcpu);
+	assert_ptr_equal(to, &vcpu);
+	assert_int_equal(why, EXIT_LCOFI);
+}
+
+/* Serves the request in stays that are as short as they can be, or so long. Returns how many. */
+static uint32_t serve(uint64_t length)
+{
+	uint32_t stays = 0;
+
+	while (requested) {
+		uint64_t due = vcpu.observers.chain.due;
+		bool whole;
+
+		assert_int_not_equal(due, 0);
+		requested = false;
+		pcpu.last_irq_check = host_csrs[CSR_INSTRET] - length;
+		pcpu.stay_work = 0;
+		whole = samples_go_on(&vcpu);
+		assert_int_equal(whole, !vcpu.observers.chain.due);
+		assert_int_equal(pcpu.stay_work, STAY_WORK_DONE);
+		assert_int_equal(requested, vcpu.observers.chain.due != 0);
+		if (length)
+			assert_true(!(due & (due - 1)) || requested);
+		stays++;
+	}
+	assert_int_equal(vcpu.observers.chain.due, 0);
+	return stays;
 }
 
 #define ALLOCATIONS 8U
@@ -73,6 +133,7 @@ static int setup(void **state)
 	samples_init(zeroed, other);
 	vm.pmu_policy.width = 64;
 	vcpu.observers = (struct vcpu_observers){.n = 1};
+	requested = false;
 	*observer = (struct observer){.number = 7, .rings = samples_rings(0)};
 	host_csrs[CSR_TIME] = 1;
 	luck = (struct chance){chance_mix(1)};
@@ -102,6 +163,8 @@ static void sample(void)
 	host_csrs[CSR_SSTATUS] = below(&luck, 2) ? SSTATUS_SPP : 0;
 	host_csrs[CSR_VSSTATUS] = below(&luck, 2) ? SSTATUS_SIE : 0;
 	assert_int_equal(vcpu_sample(&vcpu, 2, 1000, 2), 1000);
+	assert_int_equal(requested, depth && observer->lost == lost);
+	(void)serve(below(&luck, 2) * VM_STAY_SHORT);
 	if (observer->lost != lost) {
 		/* There was no room for the longest that it might have been. */
 		assert_true(noted - taken + SAMPLE_WORDS + depth + SAMPLE_RING_SPARE >
@@ -168,9 +231,6 @@ static void test_ring(void **state)
 		    below(&luck, 2) ? (uint16_t)below(&luck, UNWIND_MOST + 1) : 0;
 		callers = below(&luck, UNWIND_MOST + 1);
 		cut = below(&luck, 2);
-		/* Or those of one exit, for several. */
-		vcpu.observers.chains = 1 + below(&luck, 2);
-		vcpu.ctx.callers = NULL;
 		all++;
 		if (below(&luck, 3))
 			sample();
@@ -186,34 +246,93 @@ static void test_ring(void **state)
 	assert_int_equal(observer->late, 2 * all);
 }
 
-/* Two that sample at one exit have the same callers, and both no more than they want. */
+static void one(uint32_t n, uint32_t depth)
+{
+	struct observer *o = &vcpu.observers.observer[n];
+
+	*o = (struct observer){.number = 100 + n, .rings = samples_rings(0)};
+	o->event.depth = (uint16_t)depth;
+	(void)vcpu_sample(&vcpu, n, 1000, 0);
+}
+
+static void took(uint32_t n, uint32_t depth, uint64_t at)
+{
+	uint64_t words[SAMPLE_WORDS + UNWIND_MOST];
+	uint32_t there = depth < callers ? depth : callers;
+
+	assert_int_equal(samples_take(0, samples_noted(0), words), SAMPLE_WORDS + there);
+	assert_int_equal(words[0] >> 32, 100 + n);
+	assert_int_equal(words[0] & 0xff, SAMPLE_WORDS + there);
+	assert_int_equal(words[0] >> 24 & SAMPLE_CUT, depth > callers ? SAMPLE_CUT : 0);
+	assert_int_equal(words[2], at);
+	for (uint32_t k = 0; k < there; k++)
+		assert_int_equal(words[SAMPLE_WORDS + k], place + k + 1);
+}
+
+/* Those of one exit share a chain, which is as long as the longest of them, and each has no more
+ * than it wants. In long stays there is one piece of the chain, or its end with one sample. */
 static void test_same_callers(void **state)
 {
-	static const uint32_t depths[] = {3, 64, 40, 1};
+	static const uint32_t depths[] = {3, 64, 40, 1, 0, 64, 17, 10};
+	static const uint64_t lengths[] = {0, VM_STAY_SHORT};
 
 	(void)state;
 	callers = 50;
 	cut = true;
-	vcpu.observers.chains = 2;
-	vcpu.ctx.callers = NULL;
-	for (uint32_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
-		uint64_t words[SAMPLE_WORDS + UNWIND_MOST];
-		uint32_t n = depths[i] < 50 ? depths[i] : 50;
+	for (uint32_t i = 0; i < 2; i++) {
+		uint64_t at = host_csrs[CSR_SEPC] = 1000 * i;
 
-		host_csrs[CSR_SEPC] = 1000 + i;
-		observer->event.depth = (uint16_t)depths[i];
-		(void)vcpu_sample(&vcpu, 2, 1000, 0);
-		assert_int_equal(samples_take(0, samples_noted(0), words),
-		                 SAMPLE_WORDS + n);
-		assert_int_equal(words[0] >> 24 & SAMPLE_CUT, depths[i] > 50 ? SAMPLE_CUT : 0);
-		for (uint32_t k = 0; k < n; k++)
-			assert_int_equal(words[SAMPLE_WORDS + k], 1000 + k + 1);
+		for (uint32_t n = 0; n < 8; n++) {
+			one(n, depths[n]);
+			/* The one without callers is in the ring. */
+			assert_int_equal(vcpu.observers.chain.due,
+			                 ((2U << n) - 1) & ~(n < 4 ? 0 : 16U));
+		}
+		took(4, 0, at);
+		host_csrs[CSR_SEPC] += 500;
+		host_csrs[CSR_TIME] += 7;
+		assert_int_equal(serve(lengths[i]), i ? 5 + 7 : 1);
+		for (uint32_t n = 0; n < 8; n++)
+			if (n != 4)
+				took(n, depths[n], at);
 	}
-	/* The next exit. */
-	vcpu.ctx.callers = NULL;
-	noted = taken = samples_noted(0);
-	sample();
-	take(noted);
+}
+
+/* A second sample of an observer whose first one is due, one that finds no room in the end, and
+ * those of a life that ends. */
+static void test_due(void **state)
+{
+	uint64_t words[SAMPLE_RECORD_MOST] = {0};
+	uint32_t n = 0;
+
+	(void)state;
+	callers = 30;
+	cut = false;
+	one(1, 64);
+	(void)vcpu_sample(&vcpu, 1, 1000, 0);
+	assert_int_equal(vcpu.observers.observer[1].samples, 2);
+	assert_int_equal(vcpu.observers.observer[1].lost, 1);
+	(void)serve(0);
+	took(1, 30, host_csrs[CSR_SEPC]);
+	assert_int_equal(samples_take(0, samples_noted(0), words), 0);
+
+	/* Others fill the ring meanwhile. */
+	one(1, 30);
+	words[0] = 64;
+	while (samples_put(0, words, 64, SAMPLE_RING_SPARE))
+		n++;
+	(void)serve(VM_STAY_SHORT);
+	assert_int_equal(vcpu.observers.observer[1].lost, 1);
+	while (samples_take(0, samples_noted(0), words))
+		n--;
+	assert_int_equal(n, 0);
+
+	/* vcpu_end_observers() */
+	one(1, 64);
+	vcpu.observers.chain.unwind.ended = true;
+	assert_int_equal(serve(0), 1);
+	callers = 0;
+	took(1, 0, host_csrs[CSR_SEPC]);
 }
 
 /* --- an operator's ring ------------------------------------------------------------------------
@@ -236,8 +355,12 @@ static void client_begins(void)
 
 static uint64_t sample_now(uint32_t depth)
 {
+	uint64_t next;
+
 	observer->event.depth = (uint16_t)depth;
-	return vcpu_sample(&vcpu, 2, 1000, 0);
+	next = vcpu_sample(&vcpu, 2, 1000, 0);
+	(void)serve(0);
+	return next;
 }
 
 /* Whatever the guest's index is, Tally writes into the ring alone, whole samples, in their order.
@@ -393,6 +516,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(test_ring, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_same_callers, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_due, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_any_index, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_too_many, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_rates, setup, teardown),

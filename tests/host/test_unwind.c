@@ -31,6 +31,7 @@ static uint64_t chain[UNWIND_MOST];
 static uint32_t lookups; /* in the guest's memory */
 static struct chance luck;
 static bool changes;
+static uint32_t most_lookups; /* in one piece of a chain */
 
 uint64_t host_csrs[4096];
 
@@ -46,6 +47,40 @@ void *guest_mem(const struct vm *of, gpa_t gpa, uint64_t size)
 	if (offset >= RAM_BYTES || size > RAM_BYTES - offset)
 		return NULL;
 	return (char *)ram + offset;
+}
+
+#define UNWIND_CUT BIT(10)
+
+/* Finds a chain in pieces, as samples do, and returns its length. */
+static uint32_t unwind(struct vcpu *of, uint64_t fp, bool user, uint64_t *to, uint32_t most)
+{
+	static struct unwind u;
+	uint32_t before;
+	bool whole;
+
+	of->ctx.x[REG_S0] = fp;
+	host_csrs[CSR_SSTATUS] = user ? 0 : SSTATUS_SPP;
+	memset(&u, 0xa5, sizeof(u));
+	unwind_begin(&u, of);
+	/* The vcpu may leave the hart between two pieces. */
+	of->ctx.x[REG_S0] = ~fp;
+	do {
+		uint64_t satp = host_csrs[CSR_VSATP];
+
+		host_csrs[CSR_VSATP] = 0;
+		before = lookups;
+		whole = unwind_more(&u, most);
+		if (lookups - before > most_lookups)
+			most_lookups = lookups - before;
+		host_csrs[CSR_VSATP] = satp;
+	} while (!whole);
+	assert_true(u.n <= most && (u.ended || u.n == most));
+	/* It stays whole, and nothing more is read. */
+	before = lookups;
+	assert_true(unwind_more(&u, most));
+	assert_int_equal(lookups, before);
+	memcpy(to, u.chain, u.n * sizeof(u.chain[0]));
+	return (uint32_t)u.n | (u.cut && u.n < most ? UNWIND_CUT : 0);
 }
 
 static int setup(void **state)
@@ -309,6 +344,8 @@ static void test_changing(void **state)
 		assert_true(lookups <= 6 * (UNWIND_WALKS + 1));
 	}
 	assert_true(longest > 10);
+	/* The tables of five levels and the page, for three pages. */
+	assert_in_range(most_lookups, 12, 18);
 	for (uint32_t k = RAM_WORDS; k < RAM_WORDS + 512; k++)
 		assert_int_equal(ram[k], 0);
 }

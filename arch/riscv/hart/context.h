@@ -54,9 +54,6 @@ struct guest_context {
 	uint64_t exits[VCPU_EXITS];
 	uint64_t hs_insns[VCPU_KINDS]; /* instructions in HS and M for this vcpu, by kind */
 	const void *calls; /* struct vsbi_slot[]: the functions that serve SBI extensions */
-	/* The call chain at the last exit, for samples (core/watch/samples.c). NULL: not unwound
-	 * yet. The trap vector that records exits clears it at each exit. */
-	const uint64_t *callers;
 };
 
 #endif

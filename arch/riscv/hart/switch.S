@@ -112,7 +112,6 @@ trap_vector_recorded:
 	beqz	tp, hs_trap
 	save_for_c
 	sd	s0, X(8)
-	sd	zero, CTX_CALLERS(tp)
 	ld	sp, CTX_HS_SP(tp)
 	/* Only samples of call chains? */
 	ld	t1, 8(sp)

@@ -18,7 +18,7 @@ static inline struct guest_context *this_context(void)
 }
 #endif
 
-/* on: each exit of this hart puts s0 into ctx->x[], clears ctx->callers, and calls record_exit().
+/* on: each exit of this hart puts s0 into ctx->x[], and calls record_exit().
  * Otherwise s0 is in ctx->x[] only when all registers are, in exit_slow() and its callees. */
 void trap_record(bool on);
 

@@ -119,7 +119,6 @@ void guest_traps(struct machine_hart *h, uint64_t scause)
 	for (uint32_t i = 1; i < 32; i++)
 		ctx->x[i] = is_saved(i) ? h->x[i] : STALE + i;
 	/* trap_vector_recorded */
-	ctx->callers = NULL;
 	if (h->records_exits)
 		record_exit();
 	*pcpu_stay_start(vcpu_of(ctx)->home) = machine_csr_read(CSR_INSTRET);

@@ -45,7 +45,7 @@ def test_callers(running, backend, paging):
     run.read_until("chain: begins")
     # Of fewer samples the mean cost is known to some instructions only: times are counted in ticks.
     enough = {0: 1000, 1: 1000, 16: 1000, 64: 200}
-    allowed = {(0, "ssccfg"): 340, (0, "sbi"): 1900, (16, "ssccfg"): 1500, (16, "sbi"): 3000}
+    allowed = {(0, "ssccfg"): 340, (0, "sbi"): 1900, (16, "ssccfg"): 2100, (16, "sbi"): 3400}
     with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
         for depth, n in enough.items():
             number = begin(machine, "alpha", "0x2:uk", f"{CHEAP} {depth}")["observation"]
@@ -183,16 +183,13 @@ def test_hostile_callers(running, end):
         assert int(vcpu) <= harness.LONGEST_STAY
 
 
-# Instructions: a stay that is longer than those of guests, and which only the operator can ask for
-# (docs/profiling.md). Measured: 10,836 with ssccfg, 11,037 with sbi.
-MANY_CALLERS = harness.at_most(11100)
-
-
-def test_callers_for_many(running):
+@harness.both_backends
+def test_callers_for_many(running, backend):
     """As many observers as there may be, whose periods are over at the same instruction, of a guest
-    whose chains take longest: each sample has its callers, and the stay is not too long."""
+    whose chains take longest: each sample has its callers, and no stay is longer than those of
+    guests."""
     depths = (3, 64, 17, 64, 1, 64, 40, 64)
-    run = running({"alpha": "kind=chain frames=64 paging=deep", "beta": FOREVER})
+    run = running({"alpha": "kind=chain frames=64 paging=deep", "beta": FOREVER}, backend=backend)
     run.read_until("chain: begins")
     with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
         # They begin where nothing is executed, so all have the same first instruction.
@@ -205,7 +202,13 @@ def test_callers_for_many(running):
         found = []
         while len(found) < 160:
             found += taken(machine)
-        assert {line["lost"] for line in machine.objects("unobserve")} == {0}
+        lines = machine.objects("unobserve")
+        found += taken(machine)
+    assert {line["lost"] for line in lines} == {0}
+    # All that were told are there, and perhaps those of one period more.
+    for line in lines:
+        there = sum(sample.observation == line["observation"] for sample in found)
+        assert line["samples"] <= there <= line["samples"] + 1
     chain = [FIRST_RA + 16 * n for n in range(64)]
     assert all(sample.chain == chain[:numbers[sample.observation]] for sample in found)
     assert all(len({sample.pc for sample in found if sample.number == n}) == 1
@@ -213,7 +216,7 @@ def test_callers_for_many(running):
     assert run.ctl("poweroff")[0] == 0
     run.read_until(None)
     for vcpu in re.findall(r"longest-stay=(\d+)", run.console):
-        assert int(vcpu) <= MANY_CALLERS
+        assert int(vcpu) <= harness.LONGEST_STAY
 
 
 @harness.both_backends

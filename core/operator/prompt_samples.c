@@ -52,12 +52,17 @@ static void add_base64(struct text *text, const uint8_t *bytes, uint32_t size)
 	text->length = (size_t)(to - text->buf);
 }
 
-static void begin(uint32_t hart)
+/* Begins with the first hart from this one on that has noted something. Returns false if none has. */
+static bool begin(uint32_t hart)
 {
+	while (hart < n_pcpus && !samples_wait(hart))
+		hart++;
+	if (hart == n_pcpus)
+		return false;
 	now.hart = hart;
 	now.end = samples_noted(hart);
-	now.n = 0;
 	memset(&now.pack, 0, sizeof(now.pack));
+	return true;
 }
 
 /* Returns whether there was something. */
@@ -84,17 +89,19 @@ static void print(struct prompt *p)
 	memmove(now.bytes, now.bytes + n, now.n);
 }
 
-/* A line is printed in a stay of its own, in which nothing is packed. */
+/* Each of these is for a stay of its own: to begin, to pack records, to print a line. */
 void prompt_samples(struct prompt *p)
 {
+	bool more = true;
+
 	if (!p->row++)
-		begin(0);
-	if (now.n < LINE_BYTES && pack())
+		more = begin(now.n = 0);
+	else if (now.n < LINE_BYTES && pack())
 		return;
-	if (now.n)
+	else if (now.n)
 		print(p);
-	else if (now.hart + 1 < n_pcpus)
-		begin(now.hart + 1);
 	else
+		more = begin(now.hart + 1);
+	if (!more)
 		p->vm = n_vms;
 }

@@ -11,17 +11,26 @@
 #define NO_SAMPLE   BIT(31) /* a record of another kind */
 
 /* The first byte of a record: flags in 2:0, MORE, and a place in 7:4. */
-#define MORE        8U /* satp, events, number and callers follow */
+#define MORE        8U /* a byte of MORE_* follows, and what these say */
 #define PLACE_SHIFT 4U
 #define NEW         SAMPLE_PACK_PLACES /* whose it is follows; it takes the next place */
 #define OTHER       15U                /* its words follow as they are */
 
-/* Seven bits in each byte, the low ones first; bit 7: there are more. */
+enum { MORE_SATP = 1, MORE_EVENTS = 2, MORE_NUMBER = 4, MORE_CALLERS = 8 };
+
+#define SMALL 247U
+
+/* A number up to SMALL is a byte. Behind a byte SMALL + n come n bytes, the low ones first. */
 static uint8_t *put(uint8_t *to, uint64_t value)
 {
-	for (; value >> 7; value >>= 7)
-		*to++ = (uint8_t)(value | 0x80);
-	*to++ = (uint8_t)value;
+	uint8_t *first = to++;
+
+	*first = (uint8_t)value;
+	if (value <= SMALL)
+		return to;
+	for (; value; value >>= 8)
+		*to++ = (uint8_t)value;
+	*first = (uint8_t)(SMALL + (to - first) - 1);
 	return to;
 }
 
@@ -51,21 +60,30 @@ static struct sample_place *new_place(struct sample_pack *pack, uint64_t whose)
 	return place;
 }
 
-/* What is nearly always as in the sample before: the same, the next number, and no callers. */
-static bool is_usual(const struct sample_place *place, const uint64_t *words, uint32_t n)
-{
-	return words[3] == place->satp && words[4] == place->events &&
-	       words[5] == place->number + 1 && n == SAMPLE_WORDS;
-}
-
+/* Tells what is not as in the sample before: the same, the next number, and no callers. */
 static uint8_t *put_more(uint8_t *to, struct sample_place *place, const uint64_t *words, uint32_t n)
 {
 	uint64_t last = words[2];
+	uint8_t *what = to++;
 
-	to = put_change(to, &place->satp, words[3]);
-	to = put_change(to, &place->events, words[4]);
-	to = put_change(to, &place->number, words[5]);
-	to = put(to, n - SAMPLE_WORDS);
+	*what = 0;
+	if (words[3] != place->satp) {
+		*what |= MORE_SATP;
+		to = put_change(to, &place->satp, words[3]);
+	}
+	if (words[4] != place->events) {
+		*what |= MORE_EVENTS;
+		to = put_change(to, &place->events, words[4]);
+	}
+	place->number++;
+	if (words[5] != place->number) {
+		*what |= MORE_NUMBER;
+		to = put_change(to, &place->number, words[5]);
+	}
+	if (n == SAMPLE_WORDS)
+		return *what ? to : what;
+	*what |= MORE_CALLERS;
+	*to++ = (uint8_t)(n - SAMPLE_WORDS);
 	for (uint32_t i = SAMPLE_WORDS; i < n; i++)
 		to = put_change(to, &last, words[i]);
 	return to;
@@ -73,7 +91,7 @@ static uint8_t *put_more(uint8_t *to, struct sample_place *place, const uint64_t
 
 static uint8_t *put_sample(struct sample_pack *pack, const uint64_t *words, uint32_t n, uint8_t *to)
 {
-	uint8_t flags = (uint8_t)(words[0] >> FLAGS_SHIFT & FLAGS), *first = to++;
+	uint8_t flags = (uint8_t)(words[0] >> FLAGS_SHIFT & FLAGS), *first = to++, *last;
 	uint64_t whose = words[0] & ~((uint64_t)LENGTH | (uint64_t)LENGTH << FLAGS_SHIFT);
 	uint32_t at = place_of(pack, whose);
 	struct sample_place *place = &pack->places[at];
@@ -86,12 +104,9 @@ static uint8_t *put_sample(struct sample_pack *pack, const uint64_t *words, uint
 	*first = (uint8_t)(at << PLACE_SHIFT | flags);
 	to = put_change(to, &pack->time, words[1]);
 	to = put_change(to, &place->pc[flags & SAMPLE_USER], words[2]);
-	if (is_usual(place, words, n)) {
-		place->number++;
-		return to;
-	}
-	*first |= MORE;
-	return put_more(to, place, words, n);
+	last = put_more(to, place, words, n);
+	*first |= last > to ? MORE : 0;
+	return last;
 }
 
 uint32_t sample_pack(struct sample_pack *pack, const uint64_t *words, uint8_t *to)

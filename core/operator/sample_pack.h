@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Records of a hart's ring of samples (core/watch/samples.h), packed for the serial line. Numbers
- * are told as differences to those of the sample before, in as few bytes as they need: some 10 of
+ * are told as differences to those of the sample before, in as few bytes as they need: some 12 of
  * the 48 bytes of a sample without callers. docs/samples.md, "At the prompt", has the form. A pure
  * function of its input; any hart, one at a time.
  */
@@ -11,8 +11,8 @@
 #include "core/lib/types.h"
 
 #define SAMPLE_PACK_PLACES 14U
-/* The bytes that one record may take: ten for each of 70 words and of what comes before them. */
-#define SAMPLE_PACK_MOST 720U
+/* The bytes that one record may take: nine for each of 70 words, and what comes before them. */
+#define SAMPLE_PACK_MOST 660U
 
 /* What the reader knows by now. All zero at the beginning. */
 struct sample_pack {

@@ -327,19 +327,28 @@ uint64_t samples_noted(uint32_t hart)
 	return __atomic_load_n(rings_of[0][hart].written, __ATOMIC_ACQUIRE);
 }
 
+/* The boot hart's own. */
+static uint64_t *taken_of(const struct sample_ring *ring)
+{
+	return &((struct serial_index *)ring->written)->taken;
+}
+
+bool samples_wait(uint32_t hart)
+{
+	return samples_noted(hart) != *taken_of(&rings_of[0][hart]);
+}
+
 uint32_t samples_take(uint32_t hart, uint64_t end, uint64_t *words)
 {
 	struct sample_ring *ring = &rings_of[0][hart];
-	/* The boot hart's own. */
-	uint64_t *taken = &((struct serial_index *)ring->written)->taken, from = *taken;
-	uint32_t n = 1;
+	uint64_t *taken = taken_of(ring), at = *taken;
+	const uint64_t *from = ring->words;
+	uint32_t n = 0;
 
-	if (from == end)
+	if (at == end)
 		return 0;
-	for (uint32_t i = 0; i < n; i++) {
-		words[i] = ring->words[(from + i) % SAMPLE_RING_WORDS];
-		n = words[0] & 0xff;
-	}
-	__atomic_store_n(taken, from + n, __ATOMIC_RELEASE);
+	for (n = from[at % SAMPLE_RING_WORDS] & 0xff, end = at + n; at < end; at++)
+		*words++ = from[at % SAMPLE_RING_WORDS];
+	__atomic_store_n(taken, end, __ATOMIC_RELEASE);
 	return n;
 }

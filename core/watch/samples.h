@@ -71,6 +71,9 @@ bool samples_put(uint32_t hart, const uint64_t *words, uint32_t n, uint32_t spar
 /* Returns how many words a hart has recorded there since boot. Boot hart only. */
 uint64_t samples_noted(uint32_t hart);
 
+/* Whether that ring has records to be taken. Boot hart only. */
+bool samples_wait(uint32_t hart);
+
 /* Takes the oldest record of that ring, unless it lies beyond the first `end` words since boot.
  * Returns the number of its words, at most SAMPLE_RECORD_MOST, or 0. Boot hart only. */
 #define SAMPLE_RECORD_MOST (SAMPLE_WORDS + 64U)

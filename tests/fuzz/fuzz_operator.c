@@ -292,6 +292,11 @@ uint64_t samples_noted(uint32_t on)
 	return on ? 25 * SAMPLE_RECORD_MOST : 0;
 }
 
+bool samples_wait(uint32_t on)
+{
+	return samples_noted(on);
+}
+
 uint32_t samples_take(uint32_t on, uint64_t end, uint64_t *words)
 {
 	static uint64_t taken;

@@ -109,21 +109,24 @@ def observations(step):
               for vm, ended in (("alpha", None), ("beta", TAKEN)))]
 
 
-def varint(value):
-    """Seven bits in each byte, the low ones first."""
-    return bytes([value]) if value < 0x80 else bytes([value & 0x7f | 0x80]) + varint(value >> 7)
+def number(value):
+    """As in packed samples (docs/samples.md)."""
+    if value <= 247:
+        return bytes([value])
+    length = (value.bit_length() + 7) // 8
+    return bytes([247 + length]) + value.to_bytes(length, "little")
 
 
 def noted():
     """What `samples` tells: of alpha three samples in the kernel and one in a process, before which
     two are missing; the last line begins in the middle of a sample."""
-    # A new place: whose, time, pc, the same satp, 100 events, number 1, no callers.
-    data = bytes([0xe8]) + varint(SAMPLING["alpha"]) + b"\0" + b"".join(
-        map(varint, (2 * 1000, 2 * 0x80200010, 0, 2 * 100, 2 * 1, 0)))
-    # As before, 1000 ticks later; with 100 events more; in a process, with 100 events less.
-    data += b"\0" + varint(2 * 1000) + b"\0"
-    data += b"\x08" + varint(2 * 1000) + b"\0\0" + varint(2 * 100) + b"\2\0"
-    data += b"\x09" + varint(2 * 3000) + varint(2 * 0x1000) + b"\0" + varint(2 * 100 - 1) + b"\6\0"
+    # A new place: whose, time, pc, and 100 events.
+    data = bytes([0xe8]) + number(SAMPLING["alpha"]) + b"\0" + number(2 * 1000) + \
+        number(2 * 0x80200010) + b"\2" + number(2 * 100)
+    # As before, 1000 ticks later; with 100 events more; in a process, with 100 less, the third one.
+    data += b"\0" + number(2 * 1000) + b"\0"
+    data += b"\x08" + number(2 * 1000) + b"\0\2" + number(2 * 100)
+    data += b"\x09" + number(2 * 3000) + number(2 * 0x1000) + b"\6" + number(2 * 100 - 1) + b"\4"
     return ["3 " + base64.b64encode(part).decode() for part in (data[:18], data[18:])]
 
 

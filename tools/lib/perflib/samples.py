@@ -42,6 +42,8 @@ class Packed:
 
     NEW, OTHER = 14, 15
     MORE = 8
+    SATP, EVENTS, NUMBER, CALLERS = 1, 2, 4, 8
+    SMALL = 247
 
     def __init__(self, data):
         self.data, self.at = data, 0
@@ -52,16 +54,15 @@ class Packed:
         return self.data[self.at - 1]
 
     def number(self):
-        """Seven bits in each byte, the low ones first."""
-        value = shift = 0
-        while True:
-            byte = self.byte()
-            value |= (byte & 0x7f) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
-            if shift > 63:
-                raise ValueError("a number of more than 64 bits")
+        """Up to SMALL it is a byte; behind a byte SMALL + n come n bytes."""
+        first = self.byte()
+        if first <= self.SMALL:
+            return first
+        bytes_of = self.data[self.at:self.at + first - self.SMALL]
+        if len(bytes_of) < first - self.SMALL:
+            raise ValueError("a number without its end")
+        self.at += len(bytes_of)
+        return int.from_bytes(bytes_of, "little")
 
     def changed(self, last):
         """What was `last` before."""
@@ -82,15 +83,17 @@ class Packed:
         place = self.place(first >> 4)
         self.time = self.changed(self.time)
         pc = place.pc[flags & USER] = self.changed(place.pc[flags & USER])
-        chain = []
-        if first & self.MORE:
+        more = self.byte() if first & self.MORE else 0
+        place.number += 1
+        if more & self.SATP:
             place.satp = self.changed(place.satp)
+        if more & self.EVENTS:
             place.events = self.changed(place.events)
+        if more & self.NUMBER:
             place.number = self.changed(place.number)
-            for _ in range(self.number()):
-                chain.append(self.changed(chain[-1] if chain else pc))
-        else:
-            place.number += 1
+        chain = []
+        for _ in range(self.byte() if more & self.CALLERS else 0):
+            chain.append(self.changed(chain[-1] if chain else pc))
         return [place.whose | flags << 24 | HEAD_WORDS + len(chain), self.time, pc, place.satp,
                 place.events, place.number, *chain]
 

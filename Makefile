@@ -327,7 +327,8 @@ test: setup
 	$(Q)rm -rf $(B)/test; mkdir -p $(B)/test
 	$(Q)failed=; for part in check test-host mutants fuzz-replay coverage core-coverage \
 		test-qemu; do \
-		$(BESIDE_LOAD) $(MAKE) --no-print-directory TEST_STRESS= $$part || failed="$$failed $$part"; \
+		$(BESIDE_LOAD) $(MAKE) --no-print-directory TEST_STRESS= $$part || \
+			failed="$$failed $$part"; \
 	done; tools/make/test-summary $$failed
 
 # --- The first run ------------------------------------------------------------------------

@@ -52,7 +52,8 @@ static void add_base64(struct text *text, const uint8_t *bytes, uint32_t size)
 	text->length = (size_t)(to - text->buf);
 }
 
-/* Begins with the first hart from this one on that has noted something. Returns false if none has. */
+/* Begins with the first hart from this one on that has noted something. Returns false if there is
+ * none. */
 static bool begin(uint32_t hart)
 {
 	while (hart < n_pcpus && !samples_wait(hart))

@@ -3,8 +3,8 @@
 
 # Of the line, with what is around it: a start bit, eight bits, a stop bit.
 BITS = 10
-# In the mean, packed and in base64; a sample, and each of its callers, of which few chains have more
-# than so many.
+# In the mean, packed and in base64; a sample, and each of its callers, of which few chains have
+# more than so many.
 SAMPLE, CALLER, CALLERS = 20, 5, 16
 
 

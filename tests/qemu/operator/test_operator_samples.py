@@ -8,7 +8,7 @@ import pytest
 import harness
 import perf_runs
 from operator_trees import BUSY, operator, run, samples_hz, tree, vm
-from operators import answers
+from operators import MS, answers
 from perflib import samples
 from recordings import CHEAP, cost, taken
 from tallylib import tally_ctl
@@ -116,35 +116,36 @@ def test_the_same_as_by_the_serial_line(console, tmp_path, callers):
     assert (outside["lost"], outside["late"]) == (0, 0)
 
 
-def test_the_reader_is_late(console, tmp_path):
+# A guest that works by its clock and sleeps in between, and ticks of the machine's while it does.
+BEGINS, FRAME = 80 * MS, 40 * MS
+WORKS = vm("alpha", f"kind=waits filter=u rounds={ROUNDS + 1} length={LENGTH} asleep=yes "
+                    f"after={BEGINS - FRAME // 2} every={FRAME}")
+LOOKS = [BEGINS + FRAME // 2 + 15 * MS + n * FRAME for n in range(ROUNDS)]
+
+
+def test_the_reader_is_late(tmp_path):
     """What has no room is lost and counted; numbers go on, and so does the ring."""
     period, room = 200, RING // SAMPLE
-    script = keys(f"sample alpha 0x2:u {period}", "!", "!", "unobserve --json")
     number = USER_WORK // period
     assert number > room
-    screen, path = booted(console, tmp_path, WAITS, operator(script, more=samples_hz()))
-    ops = Operator(screen, 2)
-    with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
-        ops.next()
-        work(screen, machine)
-        assert [s.number for s in ops.samples()] == [*range(1, room + 1)]
-        work(screen, machine)
+    result = run(tmp_path, WORKS, operator(
+        [(LOOKS[0], f"sample alpha 0x2:u {period}"), (LOOKS[1], "!"), (LOOKS[2], "!"),
+         ("+0", "unobserve --json")], more=samples_hz()))
+    assert result.status == harness.OK, str(result)
+    _, (first, _), (second, _), (last, _) = answers(result)
+    assert [sample_of(line).number for line in first] == [*range(1, room + 1)]
     all_of_them = 2 * USER_WORK // period
-    assert [s.number for s in ops.samples()] == [*range(number + 1, number + room + 1)]
-    (line,) = ops.next()
-    assert f'"samples":{all_of_them},"lost":{all_of_them - 2 * room},"late":0' in line
+    assert [sample_of(line).number for line in second] == [*range(number + 1, number + room + 1)]
+    assert f'"samples":{all_of_them},"lost":{all_of_them - 2 * room},"late":0' in last[0]
 
 
-def test_what_a_sample_costs(console, tmp_path):
+def test_what_a_sample_costs(tmp_path):
     """No more than is told, and the harts do nothing for its way out."""
-    script = keys(f"sample alpha 0x2:uk {CHEAP}", "vms", "!")
-    screen, _ = booted(console, tmp_path, vm("alpha", "kind=chain frames=4"),
-                       operator(script, more=samples_hz()), begins="chain: begins")
-    ops = Operator(screen, 2)
-    for _ in range(2):
-        ops.next()
-    found = ops.samples()
-    assert len(found) > 200
+    result = run(tmp_path, vm("alpha", "kind=chain frames=4"),
+                 operator([(LOOKS[0], f"sample alpha 0x2:uk {CHEAP}"), (f"+{FRAME}", "unobserve"),
+                           ("+0", "!")], more=samples_hz()), until="vm ops: ended")
+    found = [sample_of(line) for line in answers(result)[2][0]]
+    assert len(found) == RING // SAMPLE
     assert cost(found) <= harness.at_most(340)
 
 

@@ -60,12 +60,12 @@ struct model_vcpu {
 	uint64_t steal, turns, debts, cpu, stay;     /* when it left */
 	uint64_t had, time, moves, insns, accounted; /* the same */
 	bool noted;                                  /* the same: stays are noted */
-	uint64_t lost; /* ticks since its timer expired in which other harts had the machine */
-	uint64_t others;                             /* VSSIP of other vcpus of that hart */
-	uint64_t changes;                            /* starts and stops that were asked for */
-	uint64_t cleared;                            /* how often it has cleared VSSIP */
-	struct model_due ipi, wakes;                 /* on their way to it */
-	bool ipi_due;                                /* VSSIP must be set when it goes on */
+	uint64_t lost;    /* ticks since its timer expired in which other harts had the machine */
+	uint64_t others;  /* VSSIP of other vcpus of that hart */
+	uint64_t changes; /* starts and stops that were asked for */
+	uint64_t cleared; /* how often it has cleared VSSIP */
+	struct model_due ipi, wakes;    /* on their way to it */
+	bool ipi_due;                   /* VSSIP must be set when it goes on */
 	uint64_t vvma_due, fence_i_due; /* fences later than these must have been made */
 	uint64_t left_at;               /* machine.fences when it left */
 	uint64_t wants_since;           /* it should run since then, 0: it should not */

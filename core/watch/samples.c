@@ -343,11 +343,12 @@ uint32_t samples_take(uint32_t hart, uint64_t end, uint64_t *words)
 	struct sample_ring *ring = &rings_of[0][hart];
 	uint64_t *taken = taken_of(ring), at = *taken;
 	const uint64_t *from = ring->words;
-	uint32_t n = 0;
+	uint32_t n;
 
 	if (at == end)
 		return 0;
-	for (n = from[at % SAMPLE_RING_WORDS] & 0xff, end = at + n; at < end; at++)
+	n = from[at % SAMPLE_RING_WORDS] & 0xff;
+	for (end = at + n; at < end; at++)
 		*words++ = from[at % SAMPLE_RING_WORDS];
 	__atomic_store_n(taken, end, __ATOMIC_RELEASE);
 	return n;

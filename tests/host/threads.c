@@ -22,6 +22,7 @@
 #include "core/vcpu/vm_state.h"
 #include "core/watch/account.h"
 #include "core/watch/observe.h"
+#include "core/watch/samples.h"
 #include "core/hart/external_poll.h"
 #include "core/watch/stays.h"
 #include "core/watch/trace.h"
@@ -146,6 +147,12 @@ void threads_serve(struct pcpu *pcpu)
 void dma_serve_request(struct vm *vm)
 {
 	(void)vm;
+}
+
+bool samples_go_on(struct vcpu *vcpu)
+{
+	(void)vcpu;
+	return true;
 }
 
 void vm_life_serve(struct vm *vm)

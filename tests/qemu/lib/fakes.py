@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import socket
-import struct
 import threading
 
 import harness  # finds the tools  # pylint: disable=unused-import

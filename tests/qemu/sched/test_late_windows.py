@@ -274,8 +274,11 @@ def test_missed_windows_are_counted(running, tmp_path):
 
         before = missed()[0]
         stand_still(qemu_of(run.process), STOPPED)
+        # The victim's hart may go on later than the one that answers.
+        while missed()[0] < before + WHOLE_FRAMES:
+            pass
         seen, later = missed()
-        assert before + WHOLE_FRAMES <= seen <= later
+        assert seen <= later
         assert tally.ask("stop victim")[0] == 0
         while tally.objects("vms")[0]["state"] != "off":
             pass

@@ -3,7 +3,8 @@
  * The prompt's `samples`, which a program sends again and again while VMs are sampled: prints the
  * contents that the rings of all harts had when the command came (core/watch/samples.h). A line has
  * the number of the hart and bytes in base64. Those of all lines of a hart are packed records
- * (core/operator/sample_pack.h), so a record may begin in one line and end in the next.
+ * (core/operator/sample_pack.h), so a record may begin in one line and end in the next. The first
+ * line says that it is that, because a program may get several answers at once.
  */
 #include <string.h>
 
@@ -21,6 +22,7 @@
 static struct {
 	uint32_t hart;
 	uint64_t end; /* of its words when the command came */
+	bool begins;  /* no line has been printed */
 	struct sample_pack pack;
 	uint32_t n; /* bytes that have not been printed */
 	uint8_t bytes[LINE_BYTES + SAMPLE_PACK_MOST];
@@ -62,6 +64,7 @@ static bool begin(uint32_t hart)
 		return false;
 	now.hart = hart;
 	now.end = samples_noted(hart);
+	now.begins = true;
 	memset(&now.pack, 0, sizeof(now.pack));
 	return true;
 }
@@ -84,7 +87,8 @@ static void print(struct prompt *p)
 {
 	uint32_t n = now.n < LINE_BYTES ? now.n : LINE_BYTES;
 
-	text_add(&p->out, "%lu ", hart_stacks[now.hart].pcpu.hartid);
+	text_add(&p->out, now.begins ? "%lu begin " : "%lu ", hart_stacks[now.hart].pcpu.hartid);
+	now.begins = false;
 	add_base64(&p->out, now.bytes, n);
 	now.n -= n;
 	memmove(now.bytes, now.bytes + n, now.n);

@@ -292,20 +292,20 @@ uint64_t samples_noted(uint32_t on)
 	return on ? 25 * SAMPLE_RECORD_MOST : 0;
 }
 
+static uint64_t taken;
+
+/* Each command finds them again. */
 bool samples_wait(uint32_t on)
 {
+	taken = 0;
 	return samples_noted(on);
 }
 
 uint32_t samples_take(uint32_t on, uint64_t end, uint64_t *words)
 {
-	static uint64_t taken;
-
 	require(on < n_pcpus && end == samples_noted(on));
-	if (taken == end) {
-		taken = 0;
+	if (taken == end)
 		return 0;
-	}
 	for (uint32_t i = 0; i < SAMPLE_RECORD_MOST; i++)
 		words[i] = (~taken++ & ~0xffUL) | SAMPLE_RECORD_MOST;
 	return SAMPLE_RECORD_MOST;

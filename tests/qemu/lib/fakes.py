@@ -126,7 +126,8 @@ def noted():
     data += b"\0" + number(2 * 1000) + b"\0"
     data += b"\x08" + number(2 * 1000) + b"\0\2" + number(2 * 100)
     data += b"\x09" + number(2 * 3000) + number(2 * 0x1000) + b"\6" + number(2 * 100 - 1) + b"\4"
-    return ["3 " + base64.b64encode(part).decode() for part in (data[:18], data[18:])]
+    return [f"3 {begin}" + base64.b64encode(part).decode()
+            for begin, part in (("begin ", data[:18]), ("", data[18:]))]
 
 
 READY = "1 instructions from entry to the first guest"

@@ -202,7 +202,7 @@ def test_the_machine_ends(tmp_path):
     """The file has what came before, and viewers read it."""
     words = (1 << 32 | 0x80 << 24 | 4, 1000, 7 << 32 | 300, 0xffff), (
         2 << 32 | 0x80 << 24 | 4, 2000, 9 << 32 | 400, 0xffff)
-    noted = [["3 " + base64.b64encode(b"\xf0" + struct.pack("<4Q", *each)).decode()]
+    noted = [["3 begin " + base64.b64encode(b"\xf0" + struct.pack("<4Q", *each)).decode()]
              for each in words]
 
     def answer(command):

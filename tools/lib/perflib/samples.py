@@ -133,21 +133,32 @@ def unpacked(data):
     return found
 
 
-def records(lines):
-    """All that an answer to `samples` has: [(hart, words)]. Its lines are "HART BYTES", or
-    "HART words BYTES" of rings that an operator VM has read itself."""
-    parts = {}
+def parts(lines):
+    """[(hart, are they words?, bytes)]: all that is packed together, or has come together."""
+    found, of_hart = [], {}
     for line in lines:
         hart, *kind, data = line.split(" ") if " " in line else (line, "")
         try:
-            parts.setdefault((int(hart), *kind), []).append(base64.b64decode(data, validate=True))
+            data = base64.b64decode(data, validate=True)
+            if kind == ["begin"] or hart not in of_hart:
+                of_hart[hart] = [int(hart), kind == ["words"], b""]
+                found.append(of_hart[hart])
         except ValueError as error:
             raise BadSamples(f"no samples: {line}") from error
+        if kind not in ([], ["begin"], ["words"]) or of_hart[hart][1] != (kind == ["words"]):
+            raise BadSamples(f"no samples: {line}")
+        of_hart[hart][2] += data
+    return found
+
+
+def records(lines):
+    """All that answers to `samples` have: [(hart, words)]. The first line of a hart in an answer is
+    "HART begin BYTES", others are "HART BYTES". "HART words BYTES" is of a ring that an operator VM
+    has read itself."""
     found = []
-    for (hart, *kind), several in parts.items():
-        data = b"".join(several)
+    for hart, words, data in parts(lines):
         try:
-            each = unpacked(data) if kind else Packed(data).records()
+            each = unpacked(data) if words else Packed(data).records()
         except (ValueError, LookupError, struct.error) as error:
             raise BadSamples(f"no samples of hart {hart}: {error}") from error
         found += [(hart, words) for words in each]

@@ -11,6 +11,7 @@ import time
 import pytest
 
 import harness
+import plain
 
 # An emulator that never ends, and tells that it runs. What asks for its version is answered.
 EMULATOR = """#!/bin/sh
@@ -50,6 +51,7 @@ def is_running(pid):
 @pytest.fixture
 def emulator(tmp_path):
     """The file with the fake emulator's process id; PATH finds the emulator."""
+    plain.make("build/bench/boot.so")  # without it tools/bench-boot does not begin
     folder = tmp_path / "bin"
     folder.mkdir()
     program = folder / "qemu-system-riscv64"

@@ -14,12 +14,14 @@ static uint64_t seen[MOST + 1];
 int delays(uint64_t hartid)
 {
 	uint64_t frame = bootarg_num("frame", 0), start = bootarg_num("start", 0);
-	uint64_t windows = bootarg_num("windows", 100), last = csr_read(time), first = 0, now = 0;
-	uint64_t away = bootarg_num("away", 30);
+	uint64_t windows = bootarg_num("windows", 100), away = bootarg_num("away", 30);
+	uint64_t first = 0, now = 0, last;
 
 	(void)hartid;
 	if (!frame)
 		return 1;
+	/* From here on it does nothing but look, so it is in back_after() when a window begins. */
+	last = csr_read(time);
 	for (uint64_t i = 0; i < windows; i++, last = now) {
 		uint64_t delay;
 

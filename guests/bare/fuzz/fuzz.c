@@ -9,6 +9,7 @@
  *   of=N            vcpu N alone takes steps
  *   trace=1         prints what each step does
  *   quiet=1         prints nothing: the guest has no console
+ *   operator=1      the guest is an operator, and has steps of one
  *   stops=1         a bad access ends this life: steps with wild addresses are rare
  */
 #include "guests/bare/fuzz/fuzz.h"
@@ -30,19 +31,29 @@ static const struct {
 	void (*step)(struct fuzz_vcpu *v);
 	bool wild; /* goes to any address */
 } steps[] = {
-    {"pmu", 400, fuzz_pmu, false},      {"sbi", 150, fuzz_sbi, false},
-    {"csr", 150, fuzz_csr, false},      {"float", 100, fuzz_float, true},
-    {"insn", 100, fuzz_insn, true},     {"mmio", 80, fuzz_mmio, true},
-    {"paging", 100, fuzz_paging, true}, {"code", 60, fuzz_shared_code, true},
-    {"flood", 60, fuzz_flood, false},   {"wait", 30, fuzz_wait, false},
-    {"spin", 60, fuzz_spin, false},     {"hsm", 20, fuzz_hsm, false},
-    {"print", 2, fuzz_print, false},    {"vector", 1, fuzz_vector, true},
-    {"end", 1, fuzz_end, false},        {"file", 40, fuzz_file, false},
+    {"pmu", 400, fuzz_pmu, false},
+    {"sbi", 150, fuzz_sbi, false},
+    {"csr", 150, fuzz_csr, false},
+    {"float", 100, fuzz_float, true},
+    {"insn", 100, fuzz_insn, true},
+    {"mmio", 80, fuzz_mmio, true},
+    {"paging", 100, fuzz_paging, true},
+    {"code", 60, fuzz_shared_code, true},
+    {"flood", 60, fuzz_flood, false},
+    {"wait", 30, fuzz_wait, false},
+    {"spin", 60, fuzz_spin, false},
+    {"hsm", 20, fuzz_hsm, false},
+    {"print", 2, fuzz_print, false},
+    {"vector", 1, fuzz_vector, true},
+    {"end", 1, fuzz_end, false},
+    {"file", 40, fuzz_file, false},
+    {"operator", 100, fuzz_operator, false},
 };
-#define STEPS (sizeof(steps) / sizeof(steps[0]))
+/* The last one is that of an operator. */
+#define STEPS (sizeof(steps) / sizeof(steps[0]) - !is_operator)
 
 static uint64_t seed_arg, first, last, weights, vcpus;
-static bool trace, quiet, stops, allowed[STEPS];
+static bool trace, quiet, stops, is_operator, allowed[sizeof(steps) / sizeof(steps[0])];
 
 uint64_t fuzz_count(void)
 {
@@ -258,6 +269,7 @@ int fuzz(uint64_t hartid)
 	quiet = bootarg_num("quiet", 0) != 0;
 	stops = bootarg_num("stops", 0) != 0;
 	trace = bootarg_num("trace", 0) != 0 && !quiet;
+	is_operator = fuzz_operator_begin();
 	for (unsigned i = 0; i < STEPS; i++) {
 		weights += steps[i].weight;
 		allowed[i] = !bootarg_is("without", steps[i].name) &&

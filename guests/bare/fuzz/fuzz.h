@@ -121,6 +121,10 @@ void fuzz_vector(struct fuzz_vcpu *v);
 void fuzz_wait(struct fuzz_vcpu *v);
 void fuzz_spin(struct fuzz_vcpu *v);
 void fuzz_paging(struct fuzz_vcpu *v);
+void fuzz_operator(struct fuzz_vcpu *v);
+
+/* Whether the guest is an operator. Once, before steps of it. */
+bool fuzz_operator_begin(void);
 
 /* fuzz.S */
 extern struct fuzz_vcpu fuzz_first;

@@ -61,9 +61,16 @@ def text(name, value):
     return f'\t\t\t{name} = "{value}";' if value else ""
 
 
+# In every third seed both may watch themselves and each other.
+OPERATOR = """\t\t\toperator = "watch"; operator-vms = {vms}; operator-interrupt = <5>;
+\t\t\toperator-requests-hz = <10000>; operator-samples-hz = <1000>;"""
+
+
 def hostile(chance, seed, harts, mute=True):
     """(name, node, number of vcpus) of the hostile VMs of a seed, of which some have no console."""
-    for name in ("beta", "gamma")[: chance.choice((1, 1, 1, 2))]:
+    names = ("beta", "gamma")[: chance.choice((1, 1, 1, 2))]
+    watch = seed % 3 == 0
+    for name in names:
         vcpus, console = chance.choice((1, 1, 2, 2, 3, 4)), chance.choice(("", "", "on", "off"))
         if console == "off" and not mute:
             console = "on"
@@ -87,8 +94,10 @@ def hostile(chance, seed, harts, mute=True):
             lines.append("\t\t\tpmu-events = <1 2 0x10019 0xf0005 0xf0006 0xf0100 0xf010a>;")
         lines += [bare_guests.VCPU.format(n=n, harts=harts[n % len(harts)]) for n in range(vcpus)]
         stops = text("bad-access", "stop") in lines
+        if watch:
+            lines.insert(0, OPERATOR.format(vms=", ".join(f'"{name}"' for name in names)))
         bootargs = (f"kind=fuzz seed={seed} vector=1 quiet={int(console == 'off')} "
-                    f"stops={int(stops)} " + os.environ.get("TALLY_FUZZ", ""))
+                    f"stops={int(stops)} operator={int(watch)} " + os.environ.get("TALLY_FUZZ", ""))
         yield name, VM.format(name=name, memory=8, bootargs=bootargs,
                               lines="\n".join(filter(None, lines))), vcpus
 

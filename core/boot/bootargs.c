@@ -32,7 +32,6 @@ static bool take(const char *word, size_t n)
 	static const struct bootargs_flag flags[] = {
 	    {"tally.console=interactive", &platform.interactive},
 	    {"tally.console=frames", &platform.frames},
-	    {"tally.roam", &platform.roam},
 	    {"tally.inexact-counts", &platform.inexact},
 	};
 

@@ -7,6 +7,7 @@
 #include "arch/riscv/hart/quirks.h"
 #include "arch/riscv/hart/vs_state.h"
 #include "core/hart/platform.h"
+#include "core/hart/roam.h"
 #include "core/io/external.h"
 #include "core/vcpu/guest_file.h"
 #include "core/vcpu/trap_loop.h"
@@ -55,7 +56,7 @@ const char *pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	pcpu->unfit_reason = "it has no H extension";
 	if (!(isa & BIT(ISA_H)))
 		return pcpu->unfit_reason;
-	pcpu->slice_extra = platform.roam ? 0 : platform.timebase / TRAP_LOOP_CHECK_HZ;
+	pcpu->slice_extra = roam_is_on() ? 0 : platform.timebase / TRAP_LOOP_CHECK_HZ;
 	pcpu->next_poll = ~0UL;
 	wake_times_init(&pcpu->wake_times);
 	pcpu->wake = &pcpu->wake_times;

@@ -29,6 +29,7 @@ bool debug_word(const char *word, size_t n)
 	    {"tally.broken", &debug_words.broken},
 	    {"tally.ledger", &debug_words.ledger},
 	    {"tally.no-vmids", &debug_words.no_vmids},
+	    {"tally.roam", &debug_words.roam},
 	    {"tally.silent-events", &debug_words.silent_events},
 	};
 

@@ -3,7 +3,7 @@
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/trap.h"
 #include "core/dispatch/exit.h"
-#include "core/hart/platform.h"
+#include "core/hart/roam.h"
 #include "core/life/last_words.h"
 #include "core/sched/port.h"
 #include "core/vcpu/exit_record.h"
@@ -96,8 +96,7 @@ static struct vcpu *long_call_finish(struct vcpu *vcpu)
 		go_on(pcpu, vcpu);
 		vcpu = sched_next(pcpu);
 	} while (vcpu->call.slice);
-	if (platform.roam)
-		vcpu_roam(vcpu);
+	roam(vcpu);
 	return vcpu;
 }
 

@@ -2,7 +2,7 @@
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/sbi.h"
 #include "core/hart/pcpu.h"
-#include "core/hart/platform.h"
+#include "core/hart/roam.h"
 #include "core/panic.h"
 
 union hart_stack hart_stacks[MAX_HARTS]
@@ -65,7 +65,7 @@ void pcpu_interrupt(struct pcpu *pcpu, uint64_t vcpus)
 void pcpu_add_vcpus(struct pcpu *pcpu, int32_t more)
 {
 	pcpu->n_vcpus += (uint32_t)more;
-	pcpu->time_shared = pcpu->n_vcpus > 1 && !platform.roam && !pcpu->has_schedule;
+	pcpu->time_shared = pcpu->n_vcpus > 1 && !roam_is_on() && !pcpu->has_schedule;
 }
 
 bool pcpu_may_begin_late(struct pcpu *pcpu)

@@ -34,12 +34,11 @@ struct platform {
 	struct irqchip irqchip;
 	struct host_iommu iommu; /* size 0: the machine has none */
 	struct imsic imsic;      /* ids 0: guests have no files in it */
-	/* From /chosen bootargs: tally.backend=, tally.console=, tally.roam, tally.inexact-counts
+	/* From /chosen bootargs: tally.backend=, tally.console=, tally.inexact-counts
 	 * (core/boot/bootargs.h). */
 	enum hpm_choice backend;
 	const struct selectors *table; /* the VM tree's node /pmu; NULL: it has none */
 	bool interactive, frames;
-	bool roam;    /* for tests: each vcpu moves to its next hart after every time slice */
 	bool inexact; /* use counters of a hart that counts wrong; the VM tree may say so, too */
 };
 

@@ -6,7 +6,7 @@
 #include "core/sched/vcpu_budget.h"
 #include "core/sched/world_switch.h"
 #include "core/vcpu/stay.h"
-#include "core/hart/platform.h"
+#include "core/hart/roam.h"
 #include "core/sched/sched_parts.h"
 #include "core/sched/vcpu_move.h"
 #include "core/sched/windows.h"
@@ -135,8 +135,8 @@ static __attribute__((noinline)) void loaded_unshared(struct pcpu *pcpu, struct 
 		vcpu_trap_wfi(vcpu, !vcpu_may_sleep(vcpu));
 	/* While OF bits are being made, the vcpu would move before its guest continues. In that
 	 * case long_call_finish() lets it roam. */
-	if (platform.roam && vcpu->call.slice != hart_flags_slice)
-		vcpu_roam(vcpu);
+	if (vcpu->call.slice != hart_flags_slice)
+		roam(vcpu);
 	if (pcpu->has_schedule)
 		windows_vcpu_loaded(pcpu, vcpu, now);
 }

@@ -83,8 +83,4 @@ static inline bool sched_check_notified(struct pcpu *pcpu)
  * than the next event. */
 bool sched_next_stay(struct pcpu *pcpu);
 
-/* Keeps the hart asleep for this many ticks of host time, even if vcpus are ready. For tests that
- * use roam. Called where requests are served. */
-void sched_nap(uint64_t ticks);
-
 #endif

@@ -33,18 +33,3 @@ void sched_wake_in_time(struct vcpu *vcpu)
 	if (vcpu->guest_file && vcpu->vs.vsie & BIT(IRQ_SEI))
 		guest_file_enable_irq(vcpu);
 }
-
-void sched_nap(uint64_t ticks)
-{
-	uint64_t now = csr_read(CSR_TIME), end = now + ticks;
-
-	for (; now < end; now = csr_read(CSR_TIME)) { /* WAITS */
-		sched_set_host_timer(this_pcpu(), end);
-		wfi();
-		pcpu_ack_ipi();
-	}
-	/* The next stay serves the requests that came. */
-	if (atomic_load(&this_pcpu()->notified))
-		csr_set(CSR_SIP, BIT(IRQ_SSI));
-	pcpu_resched(this_pcpu());
-}

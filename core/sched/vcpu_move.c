@@ -7,7 +7,7 @@
 #include "core/sched/run_state.h"
 #include "core/vcpu/stay.h"
 #include "core/hart/check.h"
-#include "core/hart/platform.h"
+#include "core/hart/roam.h"
 #include "core/sched/sched.h"
 #include "core/vcpu/ledger.h"
 #include "core/vcpu/vcpu_registers.h"
@@ -15,34 +15,15 @@
 #include "core/watch/observe.h"
 #include "vpmu/bits.h"
 
-/* Longer than a hart needs to fall asleep; ticks of host time. */
-#define ROAM_NAP_TICKS 100
-
-static uint64_t allowed(const struct vcpu *vcpu)
-{
-	return vcpu->vm->config->vcpus[vcpu->id].harts;
-}
-
 bool vcpu_move(struct vcpu *vcpu, uint64_t hartid)
 {
 	struct pcpu *to = pcpu_of_hart(hartid);
 
-	if (!to || !(allowed(vcpu) & BIT(to->index)))
+	if (!to || !(vcpu->vm->config->vcpus[vcpu->id].harts & BIT(to->index)))
 		return false;
 	__atomic_store_n(&vcpu->migrate_to, to, __ATOMIC_RELAXED); /* REQ_MOVE publishes it */
 	vcpu_request(vcpu, REQ_MOVE);
 	return true;
-}
-
-void vcpu_roam(struct vcpu *vcpu)
-{
-	uint32_t mine = vcpu->home->index;
-	uint64_t after = allowed(vcpu) & ~((BIT(mine) << 1) - 1);
-	uint32_t next = lowest_bit(after ? after : allowed(vcpu));
-
-	/* No notification is needed: the scheduler is about to check. */
-	if (next != mine)
-		__atomic_store_n(&vcpu->migrate_to, pcpu_at(next), __ATOMIC_RELAXED);
 }
 
 /* Reads the counts that the hart's counters hold for the vcpu, and frees the counters. */
@@ -134,10 +115,7 @@ static void follow_wires(struct vm *vm)
 
 void vcpu_arrive(struct vcpu *vcpu)
 {
-	/* The old home still executes a few instructions. It must be asleep before the vcpu runs
-	 * here, because on QEMU the counters of each hart count the instructions of all harts. */
-	if (platform.roam)
-		sched_nap(ROAM_NAP_TICKS);
+	roam_nap();
 	if (vcpu->vm->config->n_devices)
 		fence_acquire_all(); /* its guest's accesses to devices */
 	/* Instructions and translations may still be cached from when the vcpu was here last. */

@@ -31,8 +31,4 @@ bool vcpu_hand_over(struct vcpu *vcpu) __attribute__((noinline, cold));
 /* Serves REQ_ARRIVE. New home only. */
 void vcpu_arrive(struct vcpu *vcpu);
 
-/* Makes the resident vcpu move to the next of its harts as soon as it can. For tests, which need
- * many moves. */
-void vcpu_roam(struct vcpu *vcpu) __attribute__((noinline, cold));
-
 #endif

@@ -138,8 +138,8 @@ static void check_devices(const void *tree)
 	require(platform.irqchip.kind <= IRQCHIP_IMSIC);
 	require(platform.irqchip.kind != IRQCHIP_NONE || !platform.irqchip.base);
 	if (!args)
-		require(!platform.interactive && !platform.frames && !platform.roam &&
-		        !platform.inexact && platform.backend == HPM_AUTO);
+		require(!platform.interactive && !platform.frames && !platform.inexact &&
+		        platform.backend == HPM_AUTO);
 }
 
 /* Guest files of an APLIC's MSI controller only, and each hart's are where it says. */

@@ -93,6 +93,13 @@ def debug_build(debug_image):
 
 
 @pytest.fixture(scope="session")
+def roaming(debug_image):
+    """The options of tools/run with which each vcpu goes to another one of its harts after every
+    turn and whenever it waits."""
+    return ["--kernel", debug_image, "--append", "tally.roam"]
+
+
+@pytest.fixture(scope="session")
 def chromium(tmp_path_factory):
     """A browser.Browser, or a skipped test where none can be installed."""
     one = browser.Browser(tmp_path_factory.mktemp("profile"))

@@ -242,7 +242,7 @@ void machine_wfi(void)
 	struct machine_hart *h = machine_hart();
 
 	h->sleeps = true;
-	/* A hart that naps has something to do yet (sched_nap()). */
+	/* A hart that naps has something to do yet (roam_nap()). */
 	if (!h->guest_waits && !machine.kind.roam)
 		machine_rests(h, true);
 	while (!can_run(h)) {

@@ -17,7 +17,7 @@
 #define PATIENCE                                                                                   \
 	(3 * longest_turn() * (machine_vcpus() + 4) * machine.kind.harts *                         \
 	 (machine.kind.schedules ? 100 : 1))
-/* A hart may keep asleep for so long although it has work (sched_nap()). */
+/* A hart may keep asleep for so long although it has work (roam_nap()). */
 #define NAP 200UL
 /* A hart looks at the ring as often as this, if no interrupt of the UART comes (terminal.c). */
 #define TOLD (2UL * MACHINE_TIMEBASE / 100)

@@ -13,7 +13,6 @@ import harness
 from hosts import CLOCK
 from linux_counts import BARE_NODE, KNOWN, STAT, check
 from measured import EXPECTED, MEASURE
-from moving import ROAM
 import operators
 import plain
 from runlib.qemu import CPU
@@ -246,13 +245,13 @@ def test_refused(tmp_path, options, vcpus, words):
     assert f"refused: /vms/alpha: interrupts: {words}" in result.own
 
 
-def test_it_stays_on_its_hart(tmp_path, two_harts):
+def test_it_stays_on_its_hart(tmp_path, two_harts, roaming):
     """The tree cannot name several, nor can an operator move it, nor does it roam."""
     plain.make("build/guests/bare.bin")
     text = bare_guests.tree({"alpha": f"kind=aia what=self messages={N}"}, properties=AIA)
     result, told = operators.run(
         tmp_path, text, ["alpha"], operators.at_once("move alpha 0 0", "move alpha 0 1"),
-        options=[*two_harts, *IMSIC, 2, *ROAM])
+        options=[*two_harts, *IMSIC, 2, *roaming])
     assert told == [(["move: alpha has an AIA: its vcpus keep their harts"], 1)] * 2
     assert result.vm("alpha") == [f"aia: {N} messages, {N} taken, 0 lost, 0 without a cause"]
     (line,) = [line for line in result.own if line.startswith("vm alpha: vcpu 0: exits ")]

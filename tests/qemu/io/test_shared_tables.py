@@ -5,7 +5,7 @@ its device tree says, and no hart may set A and D there. Other VMs keep Svadu.""
 import pytest
 
 import harness
-from moving import ROAM, moves
+from moving import moves
 import peers
 import plain
 from platforms import cpu
@@ -69,10 +69,10 @@ def test_with_vectors(tmp_path):
     assert other == [SVADU, "tables: 18 of 18 accesses passed"]
 
 
-def test_readers_that_move(tmp_path, two_harts):  # pylint: disable=redefined-outer-name
+def test_readers_that_move(tmp_path, two_harts, roaming):  # pylint: disable=redefined-outer-name
     """From hart to hart, each of which has the other VM's Svadu on before and afterwards."""
     result, writer, reader, other = boot(tmp_path, 20, ("0", "0 1", "1 0"),
-                                         options=[*two_harts, *ROAM], stays=False)
+                                         options=[*two_harts, *roaming], stays=False)
     assert min(moves(result, "reader"), moves(result, "other")) > 20
     assert writer == UNCHANGED
     assert reader == [NO_SVADU, *faulted(PAGE_FAULTS, 20)]

@@ -124,11 +124,11 @@ def test_one_that_is_off_gets_none(tmp_path, aia):
 
 
 @pytest.mark.parametrize("aia", CHIPS)
-def test_interrupts_follow_the_vcpu(tmp_path, aia):
+def test_interrupts_follow_the_vcpu(tmp_path, aia, roaming):
     """It moves to the other hart after every time slice."""
     result = boot(tmp_path, {"alpha": f"kind=alarm alarms={ALARMS} delay=500000"}, aia,
                   vcpus=("0 1",), profile="smp",
-                  options=["--harts", 2, "--append", "tally.roam"])
+                  options=["--harts", 2, *roaming])
     assert result.vm("alpha") == [DONE]
     line = next(line for line in result.own if line.startswith("vm alpha: vcpu 0: exits "))
     assert int(re.search(r" moves=(\d+)$", line)[1]) > 10, line

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import bare_guests
 import harness
+import plain
 
 # For each vcpu of each of two guests, the harts it may run on; on machines of up to 4 harts. The
 # tests take some of these.
@@ -35,7 +36,8 @@ PLACEMENTS = (
 MATRIX = tuple((harts, tuple(str(n % harts) for n in range(vcpus)),
                 tuple(str(-n % harts) for n in range(1, vcpus + 1)))
                for harts in range(1, 5) for vcpus in range(1, 5))
-# With tally.roam a vcpu goes to another one of its harts after every turn and whenever it waits.
+# With tally.roam of `make DEBUG=1` a vcpu goes to another one of its harts after every turn and
+# whenever it waits.
 ROAMING = tuple(p for p in PLACEMENTS if any(" " in harts for v in p[1:] for harts in v))
 
 SCRIPT = """
@@ -114,10 +116,11 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--boots", type=int, default=50, metavar="N")
     args = parser.parse_args()
+    debug = plain.make("build/debug/tally.bin", variables=("DEBUG=1",))
     failed = 0
     for n in range(args.boots):
         every = [(placement, ()) for placement in PLACEMENTS + MATRIX] + [
-            (placement, ("--append", "tally.roam")) for placement in ROAMING]
+            (placement, ("--kernel", debug, "--append", "tally.roam")) for placement in ROAMING]
         placement, options = every[n % len(every)]
         with tempfile.TemporaryDirectory() as folder:
             wrong = boot(Path(folder), placement, options=options)

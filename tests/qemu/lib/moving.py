@@ -6,8 +6,6 @@ import threading
 import harness
 from tallylib import tally_ctl
 
-ROAM = ("--append", "tally.roam")
-
 
 def moves(result, name, vcpu=0):
     """How often a vcpu moved, by the last that is told of it."""

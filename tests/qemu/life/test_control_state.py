@@ -9,7 +9,6 @@ import bare_guests
 import harness
 from platforms import vector_cpu
 
-TWO_HARTS = ("--harts", 2, "--append", "tally.roam")
 GOOD = ["control: begins, 0 left by others", "control: ends, 0 wrong"]
 
 
@@ -47,9 +46,9 @@ def test_lives_of_a_vcpu(tmp_path):
         assert result.vm(name) == 3 * GOOD
 
 
-def test_roaming(tmp_path):
+def test_roaming(tmp_path, roaming):
     """Two harts: what the last one holds goes along."""
     result = bare_guests.boot(tmp_path, both("lives=4"), vcpus=("0 1", "1 0"), profile="smp",
-                              options=[*TWO_HARTS, "--cpu", vector_cpu(128)])
+                              options=["--harts", 2, *roaming, "--cpu", vector_cpu(128)])
     for name in ("alpha", "beta", "gamma"):
         assert result.vm(name) == GOOD

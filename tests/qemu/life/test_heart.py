@@ -65,14 +65,14 @@ def test_restarts(tmp_path):
         "heart: begins", "heart: has rung 5 times"] * 3
 
 
-@pytest.mark.parametrize("roam", ["", "tally.roam"])
-def test_on_several_harts(tmp_path, roam):
+@pytest.mark.parametrize("roams", [False, True])
+def test_on_several_harts(tmp_path, roaming, roams):
     """Its vcpu 1 rings on another hart; and the vcpus move, if told to, after each turn."""
     result = bare_guests.boot(
         tmp_path, {"alpha": "kind=heart by=other rings=40 every=10000 then=end",
                    "beta": "kind=heart by=other rings=40 every=10000 then=spin"},
         status=harness.VM_FAILED, vcpus=("0 1", "1 0"), profile="smp",
-        options=["--harts", 2, *(["--append", roam] if roam else [])],
+        options=["--harts", 2, *(roaming if roams else [])],
         own={"alpha": "heartbeat-ms = <60000>;", "beta": "heartbeat-ms = <3000>;"})
     assert ends_of(result, "alpha") == ["ended"]
     assert ends_of(result, "beta") == ["failed: did not ring for 3000 ms"]

@@ -191,7 +191,7 @@ def test_no_invariant_breaks(tmp_path, debug_build, seed):
 
 
 @pytest.mark.parametrize("seed", seeds(short=1))
-def test_several_harts(tmp_path, seed):
+def test_several_harts(tmp_path, seed, roaming):
     """Profile smp: two harts, and all vcpus go to and fro. Counts and times mean nothing there; the
     rest holds."""
     chance = random.Random(seed)
@@ -199,7 +199,7 @@ def test_several_harts(tmp_path, seed):
     nodes = [victim("counts=no", "", harts="1 0", rounds=MORE_ROUNDS),
              *(node for _, node, _ in they)]
     result = boot(tmp_path, nodes, profile="smp",
-                  options=["--append", "tally.roam", "--harts", 2, *files(seed)])
+                  options=[*roaming, "--harts", 2, *files(seed)])
     lines = [f"victim: round {n}" for n in range(MORE_ROUNDS)] + ["victim: ends, 0 wrong"]
     assert result.vm("alpha") == lines, str(result)[-20000:]
     enough_steps(result, "smp", seed, [name for name, _, _ in they], LEAST)

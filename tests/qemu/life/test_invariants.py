@@ -8,7 +8,7 @@ import pytest
 
 import bare_guests
 import harness
-from moving import Operator, ROAM, moves
+from moving import Operator, moves
 
 
 def test_a_broken_one_is_told(tmp_path, debug_build):
@@ -23,12 +23,12 @@ def test_a_broken_one_is_told(tmp_path, debug_build):
 
 @pytest.mark.parametrize("what, vcpus", [("fence_i", ("0 1", "1 0", "0 1", "1 0")),
                                          ("vma", ("0 1", "1 0"))])
-def test_vcpus_that_end_and_move_in_a_fence(tmp_path, debug_build, what, vcpus):
+def test_vcpus_that_end_and_move_in_a_fence(tmp_path, roaming, what, vcpus):
     """Profile smp: vcpus that send each other fences, roam, and are ended by a reset, forty times.
     """
     result = bare_guests.boot(
         tmp_path, {"alpha": f"kind=flood what={what} peer=sends sends=30 type=1"}, vcpus=vcpus,
-        profile="smp", status=harness.VM_FAILED, options=["--harts", 2, *debug_build, *ROAM],
+        profile="smp", status=harness.VM_FAILED, options=["--harts", 2, *roaming],
         properties="restart-limit = <40>;")
     assert result.own.count("vm alpha: starts again") == 40
     assert moves(result, "alpha") > 40

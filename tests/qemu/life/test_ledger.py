@@ -15,7 +15,6 @@ import pytest
 import bare_guests
 import harness
 import ledger
-from moving import ROAM
 from platforms import vector_cpu
 
 GUESTS = {"alpha": "kind=smp rounds=1", "beta": "kind=pmuloop", "gamma": "kind=control vector=1"}
@@ -49,11 +48,11 @@ def test_each_unit_has_one_owner(whole):
     assert len(owners["counter 3"]) > 1 and len(owners["counter 4"]) > 1
 
 
-def test_on_two_harts(tmp_path, debug_image):
+def test_on_two_harts(tmp_path, debug_image, roaming):
     """Profile smp: vcpus that roam, so long that each is on both harts, whichever host thread is
     slow."""
     entries = kept(tmp_path, debug_image, {"alpha": "kind=smp rounds=10"}, vcpus=("0 1", "1 0"),
-                   profile="smp", options=["--harts", 2, *ROAM])
+                   profile="smp", options=["--harts", 2, *roaming])
     found = ledger.check(entries)
     assert found.breaches == []
     assert len({(span.vcpu, span.hart) for span in found.spans if span.unit == "FP"}) == 4

@@ -34,11 +34,11 @@ def test_two_that_flood(tmp_path, beta):
     assert sum(a != b for a, b in zip(names, names[1:])) > 4
 
 
-def test_one_call_on_the_move(tmp_path):
+def test_one_call_on_the_move(tmp_path, roaming):
     """Profile smp: what one call writes is whole, on however many harts that is."""
     guests = {name: f"kind=chatter lines={LINES} by=call" for name in ("alpha", "beta")}
     result = bare_guests.boot(tmp_path, guests, profile="smp", vcpus=("0 1",),
-                              options=["--harts", 2, "--append", "tally.roam"])
+                              options=["--harts", 2, *roaming])
     for name in guests:
         assert result.vm(name) == [letters(n) for n in range(LINES)]
         counts = bare_guests.exits(result, name)

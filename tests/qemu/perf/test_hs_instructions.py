@@ -12,7 +12,6 @@ import pytest
 import bare_guests
 import harness
 import measured
-import moving
 import perf_runs
 from perflib import samples
 import prompts
@@ -157,10 +156,10 @@ def test_equals_what_is_counted(running):
 
 
 @harness.both_backends
-def test_moves(running, two_harts, backend):
+def test_moves(running, two_harts, backend, roaming):
     """A vcpu that goes to the other hart after each turn: its account goes with it."""
     run = running({"alpha": ASKS + " repeat=yes"}, vcpus=("0 1",), backend=backend,
-                  options=[*two_harts, *moving.ROAM])
+                  options=[*two_harts, *roaming])
     with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
         machine.objects("account alpha")
         (count,) = machine.objects("observe alpha 0xf0109")

@@ -6,7 +6,6 @@ import pytest
 
 from bare_guests import FOREVER
 import harness
-from moving import ROAM
 import operators
 from operators import MS, at_once, objects
 
@@ -73,7 +72,7 @@ def test_a_look_at_all_is_no_longer_than_it_may(tmp_path):
 
 
 @pytest.mark.parametrize("roams", [False, True])
-def test_two_harts(tmp_path, two_harts, roams):
+def test_two_harts(tmp_path, two_harts, roams, roaming):
     """A vcpu on another hart, or between two of them, is found; and no span has a part of what it
     counts. (Under -icount a hart's counters see the other's instructions, alike.)"""
     asked = [(BEGIN, "observe alpha 0x1:uk --json"), *at_once("observe alpha 0x2:uk --json"),
@@ -81,7 +80,7 @@ def test_two_harts(tmp_path, two_harts, roams):
                for one in [(f"+{1000 * n}", "observed --json"), (f"+{100 * n}", "vms --json")])]
     _, told = operators.boot(
         tmp_path, {"alpha": FOREVER}, asked, vcpus=("1 0",), access="watch", stays=False,
-        options=[*two_harts, *(ROAM if roams else ())], until=operators.ENDED)
+        options=[*two_harts, *(roaming if roams else ())], until=operators.ENDED)
     told = list(map(objects, told[2:]))
     looks, harts = told[::2], {vm["harts"][0] for (vm,) in told[1::2]}
     for last, lines in zip(looks, looks[1:]):

@@ -13,7 +13,6 @@ import pytest
 from bare_guests import FOREVER
 import boots
 import harness
-import moving
 from perf_runs import TOOL
 from perflib import samples
 from recordings import CHEAP, OWN, begin, cost, count_the_same, every_period, record, taken, until
@@ -65,11 +64,11 @@ def test_callers(running, backend, paging):
 
 
 @harness.both_backends
-def test_moves(running, two_harts, backend):
+def test_moves(running, two_harts, backend, roaming):
     """A vcpu that goes to the other hart after each turn: no sample is missing or there twice, in
     the rings of both."""
     run = running({"alpha": "kind=chain frames=3"}, vcpus=("0 1",), backend=backend,
-                  options=[*two_harts, *moving.ROAM])
+                  options=[*two_harts, *roaming])
     run.read_until("chain: begins")
     period = 77777
     with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
@@ -298,10 +297,10 @@ def test_the_file(running, tmp_path):
     assert run.ctl("observed") == (0, [], [])
 
 
-def test_the_file_of_one_that_moves(running, two_harts, tmp_path):
+def test_the_file_of_one_that_moves(running, two_harts, tmp_path, roaming):
     """Samples of both harts are in the order of time, and none is told to be lost."""
     run = running({"alpha": "kind=chain"}, vcpus=("0 1",),
-                  options=[*two_harts, *moving.ROAM])
+                  options=[*two_harts, *roaming])
     run.read_until("chain: begins")
     file = tmp_path / "samples"
     found, _ = record(run, file, "-c", "77777", "-e", "instructions", "--", *until(file, 1000))

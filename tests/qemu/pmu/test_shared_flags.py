@@ -150,13 +150,13 @@ def test_windows_are_as_late_as_told(tmp_path, counters, guard):
             assert late(name) == 0 < found <= 10 * least
 
 
-def test_overflows_that_stand_move(tmp_path):
+def test_overflows_that_stand_move(tmp_path, roaming):
     """Of stopped counters of a guest that goes to the other hart after each of its turns: there
     each OF is made, and then the guest goes on before it moves again."""
     result = stand(tmp_path, {"alpha": "sampling=stand stopped=yes rounds=200000"}, None,
                    harts="0 1", machine=[*harness.several_harts(tmp_path, 2,
                                                                 qemu=peers.qemu(SUITE)),
-                                         "--append", "tally.roam"])
+                                         *roaming])
     assert result.vm("alpha") == ["stand: 5 counters, 200000 rounds, 0 wrong"]
     assert bare_guests.exits(result, "alpha")["moves"] > 10
 

@@ -183,11 +183,11 @@ def test_ends_and_restarts(tmp_path):
     assert beta.spent < SPENT
 
 
-def test_moves(tmp_path):
+def test_moves(tmp_path, roaming):
     """A vcpu that comes to hart 1 and goes, after every turn and wait: what its coming takes is
     stolen from the neighbour."""
     beta = Beta(tmp_path, f"kind=flood what=ipi peer=wakes ticks={TICKS}", harts=("0", "1 2"),
-                options=["--append", "tally.roam"])
+                options=roaming)
     assert 0 < beta.exits["irq"] <= 20
     assert 0 < beta.stolen < ONE * beta.exits["irq"]
 

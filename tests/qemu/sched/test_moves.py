@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Vcpus that move between harts with their counters live.
 
-With tally.roam each goes to the next of its harts after every turn and whenever it waits. QEMU's
-counters under -icount see the instructions of all harts, so counts are exact with one vcpu: the
-hart that it left is asleep.
+With tally.roam of `make DEBUG=1` each goes to the next of its harts after every turn and whenever
+it waits. QEMU's counters under -icount see the instructions of all harts, so counts are exact with
+one vcpu: the hart that it left is asleep.
 """
 
 import subprocess
@@ -15,7 +15,7 @@ from bare_guests import logistic
 import boots
 import harness
 from measured import EXPECTED, MEASURE
-from moving import Operator, ROAM, moves
+from moving import Operator, moves
 import operators
 import plain
 from sampling import table
@@ -23,10 +23,10 @@ from sampling import table
 
 @harness.both_backends
 @pytest.mark.parametrize("harts", ["0 1", "1 0"])
-def test_counts_are_exact(tmp_path, two_harts, backend, harts):
+def test_counts_are_exact(tmp_path, two_harts, backend, harts, roaming):
     """Known counts of every filter over some thirty moves, without an exit for a read."""
     result = bare_guests.boot(tmp_path, {"alpha": MEASURE}, backend=backend, vcpus=(harts,),
-                              options=[*two_harts, *ROAM])
+                              options=[*two_harts, *roaming])
     assert result.vm("alpha") == EXPECTED
     assert moves(result, "alpha") > 30
     assert bare_guests.exits(result, "alpha")["csr"] == 0
@@ -44,11 +44,12 @@ for time in 1 2 3 4 5; do sleep 0.01; perf stat -x, -e instructions:u work 10000
 
 # Counts and overflows of bare guests that move are on both.
 @pytest.mark.parametrize("backend", [pytest.param("sbi", marks=pytest.mark.long), "ssccfg"])
-def test_debian_counts_exactly(tmp_path, two_harts, backend):
+def test_debian_counts_exactly(tmp_path, two_harts, backend, roaming):
     """perf stat and perf record over two thousand moves, awake and asleep: no count is wrong, no
     sample lost or found twice."""
     tree = boots.smp_tree(tmp_path, {"alpha": DEBIAN}, {"alpha": ("0 1",)})
-    result = harness.run(tree, backend=backend, timeout=harness.GUARD, options=[*two_harts, *ROAM])
+    result = harness.run(tree, backend=backend, timeout=harness.GUARD,
+                         options=[*two_harts, *roaming])
     assert result.status == harness.OK, str(result)
     lines = result.guest_output("alpha", "alpha")
     assert [int(line.split(",")[0]) for line in lines if ":u," in line] == (
@@ -58,20 +59,20 @@ def test_debian_counts_exactly(tmp_path, two_harts, backend):
 
 
 @harness.both_backends
-def test_overflows(tmp_path, two_harts, backend):
+def test_overflows(tmp_path, two_harts, backend, roaming):
     """Each at its instruction, whatever hart it was on when it was armed."""
     result = bare_guests.boot(tmp_path, {"alpha": "sampling=table"}, backend=backend,
-                              vcpus=("0 1",), options=[*two_harts, *ROAM])
+                              vcpus=("0 1",), options=[*two_harts, *roaming])
     assert result.vm("alpha") == table(backend)
     assert moves(result, "alpha") > 300
 
 
-def test_floating_point_and_life_go_along(tmp_path):
+def test_floating_point_and_life_go_along(tmp_path, roaming):
     """Profile smp: several vcpus that roam, start and stop each other, and end."""
     guests = {"alpha": "kind=smp rounds=1", "beta": "kind=hsm", "gamma": "kind=life"}
     result = bare_guests.boot(
         tmp_path, guests, status=harness.VM_FAILED, profile="smp", vcpus=("0 1", "1 0", "0 1"),
-        options=["--harts", 2, *ROAM], properties="restart-limit = <2>;")
+        options=["--harts", 2, *roaming], properties="restart-limit = <2>;")
     lines = result.vm("alpha")
     assert lines[-1] == "smp: ends, 3 vcpus, 0 bad"
     for n, line in enumerate(lines[:-1]):

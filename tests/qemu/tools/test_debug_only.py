@@ -15,7 +15,7 @@ import plain
 WORDS = ["tally.broken", "tally.ledger", "tally.no-vmids", "tally.roam",
          "tally.silent-events", "tally.trip="]
 # Of each file of core/debug one function that is inlined nowhere, and the call of the emulator.
-CODE = ["check_exit", "check_entry", "ledger", "debug_trip", "roam_nap", "semihosting"]
+CODE = ["check_exit", "check_entry", "ledger", "debug_trip", "roam", "semihosting"]
 UNKNOWN = "WARNING: {}: Tally does not know this word of the bootargs"
 
 

@@ -371,9 +371,9 @@ static void keep_from_shared(struct vm *vm)
 static void make_last_words(struct vm *vm)
 {
 	_Static_assert(LAST_BYTES <= PAGE_SIZE && sizeof(struct last_exits) <= PAGE_SIZE, "a page");
+	for (uint32_t i = 0; i < ARRAY_SIZE(vm->last.texts) && vm->config->console; i++)
+		vm->last.texts[i].bytes = page_alloc(PAGE_SIZE);
 	for (uint32_t set = 0; set < 2; set++) {
-		if (vm->config->console)
-			vm->last.text[set] = page_alloc(PAGE_SIZE);
 		for (uint32_t i = 0; i < vm->config->n_vcpus && vm->config->crash_exits; i++)
 			vm->last.exits[set][i] = page_alloc(PAGE_SIZE);
 	}

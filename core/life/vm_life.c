@@ -63,6 +63,24 @@ static bool wants_another(const struct vm *vm)
 	}
 }
 
+static void note_crash(struct vm *vm)
+{
+	vm->crash.failure = vm->end.failure;
+	vm->crash.age = vm->end.failure.at - vm->life.begun;
+	vm->crash.life = vm->life.number;
+	vm_crash_note(&vm->crash, vm->end.by);
+}
+
+static void note_end(struct vm *vm, bool failed)
+{
+	uint64_t at = vm->end.failure.at;
+
+	last_words_change(&vm->last.ends);
+	vm->ended = (struct vm_ended){vm->end.why, vm->life.number, at, at - vm->life.begun};
+	last_words_keep(vm, failed);
+	last_words_changed(&vm->last.ends);
+}
+
 /* All vcpus are off. Decides why the VM ended and whether it starts again. */
 static void decide_end(struct vm *vm)
 {
@@ -86,15 +104,15 @@ static void decide_end(struct vm *vm)
 	} else if (life->will_restart && !by_user) {
 		life->restarts++;
 	}
-	if (vm->end.why != VM_END_FAILED)
-		return;
-	atomic_fetch_add(&vms_failed, 1);
-	last_words_change(vm);
-	vm->crash.failure = vm->end.failure;
-	vm->crash.age = vm->end.failure.at - life->begun;
-	vm->crash.life = life->number;
-	vm_crash_note(&vm->crash, vm->end.by);
-	last_words_keep(vm);
+	if (vm->end.why == VM_END_FAILED) {
+		atomic_fetch_add(&vms_failed, 1);
+		last_words_change(&vm->last.crashes);
+		note_crash(vm);
+		note_end(vm, true);
+		last_words_changed(&vm->last.crashes);
+	} else {
+		note_end(vm, false);
+	}
 }
 
 static _Noreturn void power_off(void)

@@ -33,6 +33,8 @@ static const struct command commands[] = {
      "notes exits; shows those that came last", PROMPT_ALL, true},
     {"crash", "the name of a VM", 2, 2, prompt_crash,
      "what is left of it since it failed last: registers, text, exits", PROMPT_CONTROL, true},
+    {"last", "the name of a VM", 2, 2, prompt_last,
+     "how its last life has ended, and the end of its text", PROMPT_CONTROL, true},
     {"observe", "a VM and an event, as instructions:u or 0x20000/0x1234:k", 3, 3, prompt_observe,
      "counts an event of a whole VM from now on", PROMPT_WATCH, true},
     {"sample", "a VM, an event, how many of it or 1000hz, and how many callers or nothing", 4, 5,

@@ -77,8 +77,8 @@ struct prompt {
 };
 
 /* The functions of the commands: their first `next`. */
-prompt_fn prompt_vms, prompt_exits, prompt_pmu, prompt_trace, prompt_crash, prompt_observe,
-    prompt_observed, prompt_samples, prompt_stays, prompt_accounts;
+prompt_fn prompt_vms, prompt_exits, prompt_pmu, prompt_trace, prompt_crash, prompt_last,
+    prompt_observe, prompt_observed, prompt_samples, prompt_stays, prompt_accounts;
 
 /* Begins a command of a client that holds the prompt. `access` and `vms` are what it may do. */
 void prompt_start(uint32_t client, enum prompt_access access, uint32_t vms_named, const char *text);

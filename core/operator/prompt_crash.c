@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The prompt's `crash`: a VM's last words, line by line, while it may run again. */
+/* The prompt's `crash` and `last`: a VM's last words, line by line, while it may run again. */
 #include "core/life/last_words.h"
 #include "core/life/vm_log.h"
 #include "core/operator/prompt.h"
@@ -11,9 +11,16 @@
 /* The state of the one answer. */
 static struct {
 	const struct vm *vm;
-	unsigned long state; /* of the last words */
-	uint64_t at;         /* next byte of the text, or next exit of the vcpu */
+	const atomic_ulong *changes; /* of its crashes, or of its ends */
+	unsigned long state;         /* their number when the answer began */
+	const struct last_text *text;
+	uint64_t at; /* next byte of the text, or next exit of the vcpu */
 } crash;
+
+static bool is_crash(void)
+{
+	return crash.changes == &crash.vm->last.crashes;
+}
 
 static uint64_t begin_of(uint64_t n, uint64_t kept)
 {
@@ -31,7 +38,7 @@ static void add_head(struct prompt *p)
 	         "'uptime_ticks':%lu,'vcpu':%u,'printed':%lu,'exits_noted':%s",
 	         crash.vm->config->name, failure, crash.state / 2, c->life,
 	         prompt_time(c->failure.at, US_PER_S), prompt_time(c->age, US_PER_S), c->age,
-	         c->vcpu, crash.vm->last.printed[!crash.vm->last.live],
+	         c->vcpu, crash.text->printed,
 	         prompt_bool(crash.vm->config->crash_exits));
 }
 
@@ -57,13 +64,13 @@ static bool is_plain(char c)
 }
 
 /* A line of the answer ends where a line of the VM ends. */
-static void add_text(struct prompt *p, const char *bytes, uint64_t printed)
+static void add_text(struct prompt *p, const struct last_text *last)
 {
 	char text[3 * CHUNK + 1], *to = text, c = 0;
 	uint64_t from = crash.at;
 
-	for (uint32_t i = 0; i < CHUNK && crash.at < printed && c != '\n'; i++) {
-		c = bytes[crash.at++ % LAST_BYTES];
+	for (uint32_t i = 0; i < CHUNK && crash.at < last->printed && c != '\n'; i++) {
+		c = last->bytes[crash.at++ % LAST_BYTES];
 		if (is_plain(c)) {
 			*to++ = c;
 			continue;
@@ -107,14 +114,15 @@ static bool add_next_exit(struct prompt *p)
 	return false;
 }
 
-/* If the VM has crashed again since the answer began, drops the line and ends the answer. */
+/* If the VM has crashed, or ended, again since the answer began, drops the line and ends the
+ * answer. */
 static bool is_one_crash(struct prompt *p)
 {
-	if (last_words_same(crash.vm, crash.state))
+	if (last_words_same(crash.changes, crash.state))
 		return true;
 	p->out = text_begin(p->line, sizeof(p->line));
-	prompt_answer(p, PROMPT_FAILED, "crash: %s has failed again meanwhile: ask once more",
-	              crash.vm->config->name);
+	prompt_answer(p, PROMPT_FAILED, "%s: %s has %s again meanwhile: ask once more", p->word[0],
+	              crash.vm->config->name, is_crash() ? "failed" : "ended");
 	return false;
 }
 
@@ -135,16 +143,22 @@ static void tell_exits(struct prompt *p)
 
 static void tell_text(struct prompt *p)
 {
-	uint32_t set = !crash.vm->last.live;
-
-	if (crash.at < crash.vm->last.printed[set]) {
-		add_text(p, crash.vm->last.text[set], crash.vm->last.printed[set]);
+	if (crash.at < crash.text->printed) {
+		add_text(p, crash.text);
 		tell(p);
-		return;
+	} else if (is_crash()) {
+		p->row = 0;
+		p->next = tell_exits;
+		tell_exits(p);
+	} else if (is_one_crash(p)) {
+		p->vm = n_vms;
 	}
-	p->row = 0;
-	p->next = tell_exits;
-	tell_exits(p);
+}
+
+static void begin_text(struct prompt *p)
+{
+	crash.at = begin_of(crash.text->printed, LAST_BYTES);
+	p->next = tell_text;
 }
 
 static void tell_registers(struct prompt *p)
@@ -153,30 +167,57 @@ static void tell_registers(struct prompt *p)
 	tell(p);
 	if (p->row++ < 32 / REGISTERS)
 		return;
-	crash.at = begin_of(crash.vm->last.printed[!crash.vm->last.live], LAST_BYTES);
-	p->next = tell_text;
+	begin_text(p);
+}
+
+/* Returns false if there is nothing to tell, and says so. */
+static bool begin(struct prompt *p, const atomic_ulong *changes)
+{
+	const char *name = crash.vm->config->name;
+
+	crash.changes = changes;
+	crash.state = last_words_state(changes);
+	if (!crash.state && p->json)
+		prompt_answer(p, PROMPT_OK, "{\"vm\":\"%s\",\"%s\":null}", name,
+		              is_crash() ? "failure" : "end");
+	else if (!crash.state)
+		prompt_answer(p, PROMPT_OK, "%s has not %s", name, is_crash() ? "failed" : "ended");
+	else if (crash.state & 1)
+		prompt_answer(p, PROMPT_FAILED, "%s: %s is %s just now: ask once more", p->word[0],
+		              name, is_crash() ? "failing" : "ending");
+	return crash.state && !(crash.state & 1);
 }
 
 void prompt_crash(struct prompt *p)
 {
 	crash.vm = prompt_vm_named(p, p->word[1]);
-	if (!crash.vm)
+	if (!crash.vm || !begin(p, &crash.vm->last.crashes))
 		return;
-	crash.state = last_words_state(crash.vm);
-	if (!crash.state) {
-		if (p->json)
-			prompt_answer(p, PROMPT_OK, "{\"vm\":\"%s\",\"failure\":null}",
-			              crash.vm->config->name);
-		else
-			prompt_answer(p, PROMPT_OK, "%s has not failed", crash.vm->config->name);
-		return;
-	}
-	if (crash.state & 1) {
-		prompt_answer(p, PROMPT_FAILED, "crash: %s is failing just now: ask once more",
-		              crash.vm->config->name);
-		return;
-	}
+	crash.text = crash.vm->last.crashed;
 	add_head(p);
 	tell(p);
 	p->next = tell_registers;
+}
+
+void prompt_last(struct prompt *p)
+{
+	static const char *const ends[] = {
+	    [VM_END_SHUTDOWN] = "shutdown", [VM_END_ALL_STOPPED] = "all its vcpus stopped",
+	    [VM_END_REBOOT] = "reboot",     [VM_END_FAILED] = "failure",
+	    [VM_END_STOP] = "stop",         [VM_END_RESTART] = "restart",
+	    [VM_END_POWER_OFF] = "poweroff"};
+	const struct vm_ended *e;
+
+	crash.vm = prompt_vm_named(p, p->word[1]);
+	if (!crash.vm || !begin(p, &crash.vm->last.ends))
+		return;
+	e = &crash.vm->ended;
+	crash.text = crash.vm->last.ended;
+	text_add(&p->out,
+	         "{'vm':'%s','end':'%s','life':%lu,'time_us':%lu,'uptime_us':%lu,"
+	         "'uptime_ticks':%lu,'printed':%lu",
+	         crash.vm->config->name, ends[e->why], e->life, prompt_time(e->at, US_PER_S),
+	         prompt_time(e->age, US_PER_S), e->age, crash.text->printed);
+	tell(p);
+	begin_text(p);
 }

@@ -76,6 +76,7 @@ struct vm {
 	uint64_t heart_at;      /* next check by the lead hart, which owns this; ~0: never */
 	struct vm_life life;
 	struct vm_crash crash;
+	struct vm_ended ended;
 	struct last_words last;
 };
 

@@ -47,6 +47,12 @@ struct vm_crash {
 	struct vs_state vs;
 };
 
+/* The last life that has ended. */
+struct vm_ended {
+	enum vm_end why;
+	uint64_t life, at, age; /* life.number; host time of its end, and how long it was */
+};
+
 /* Private to the lead hart. */
 struct vm_life {
 	bool will_restart;    /* another life follows this one */
@@ -87,15 +93,23 @@ struct last_exits {
 	struct last_exit entries[LAST_EXITS];
 };
 
+/* What one life printed. */
+struct last_text {
+	char *bytes;      /* constant after boot; NULL: the VM prints nothing */
+	uint64_t printed; /* byte i is at i % LAST_BYTES */
+};
+
 struct last_words {
-	/* Incremented by two at each crash; odd while a crash is being recorded. */
-	atomic_ulong changes;
-	/* Constant after boot. NULL: the VM prints nothing, or its exits are not recorded. */
-	char *text[2];
+	/* Incremented by two at each crash, and at each end of a life; odd while that is being
+	 * recorded. */
+	atomic_ulong crashes, ends;
+	/* Of the current life, of the last that has ended, and of the last that has crashed, which
+	 * may be the same. */
+	struct last_text texts[3], *now, *ended, *crashed;
+	/* Constant after boot. NULL: its exits are not recorded. */
 	struct last_exits *exits[2][VM_MAX_VCPUS];
-	/* Index of the set of the current life; the other set is of the last crash. */
+	/* Index of the exits of the current life; the others are of the last crash. */
 	uint32_t live;
-	uint64_t printed[2]; /* bytes; byte i is at i % LAST_BYTES */
 };
 
 /* For core/io/vpci.h. */

@@ -403,8 +403,10 @@ static void make_vms(unsigned int n)
 		vms[vm] = (struct vm){.config = &tree.vms[vm], .index = vm};
 		/* Some have failed, and have said nothing before, something, or more than is kept.
 		 */
-		vms[vm].last = (struct last_words){.text = {said, said}, .printed = {0, vm * 3000}};
-		atomic_store(&vms[vm].last.changes, vm ? 2 : 0);
+		vms[vm].last.texts[0] = (struct last_text){said, vm * 3000};
+		vms[vm].last.crashed = vms[vm].last.ended = vms[vm].last.texts;
+		atomic_store(&vms[vm].last.crashes, vm ? 2 : 0);
+		atomic_store(&vms[vm].last.ends, vm ? 4 : 0);
 		for (uint32_t i = 0; i < OPERATOR_VCPUS; i++) {
 			struct vcpu *vcpu = &vcpus[vm][i];
 

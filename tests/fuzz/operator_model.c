@@ -145,7 +145,7 @@ static unsigned int command(char *text)
 		return n == 1 ? OK : n > 3 || json ? WRONG : traces(word, n);
 	if (strcmp(word[0], "stays") == 0)
 		return notes_stays(word, n);
-	if (strcmp(word[0], "crash") == 0)
+	if (strcmp(word[0], "crash") == 0 || strcmp(word[0], "last") == 0)
 		return n != 2 ? WRONG : vm_named(word[1]) == ANY ? FAILED : OK;
 	if (strcmp(word[0], "frames") == 0)
 		return n == 2 && !json ? set_frames(word[1]) : WRONG;

@@ -495,19 +495,27 @@ static void prints(const char *text)
 	last_words_add_output(&vm, text, strlen(text));
 }
 
-/* Of the text of the last crash, which is all here. */
-static const char *kept(void)
+/* A text, which is all here. */
+static const char *kept(const struct last_text *last)
 {
 	static char text[LAST_BYTES + 1];
 
-	memcpy(text, vm.last.text[!vm.last.live], LAST_BYTES);
-	text[vm.last.printed[!vm.last.live]] = '\0';
+	memcpy(text, last->bytes, LAST_BYTES);
+	text[last->printed] = '\0';
 	return text;
+}
+
+static void assert_last(enum vm_end why, uint64_t life, const char *text)
+{
+	assert_int_equal(last_words_state(&vm.last.ends), 2 * life);
+	assert_int_equal(vm.ended.why, why);
+	assert_int_equal(vm.ended.life, life);
+	assert_string_equal(kept(vm.last.ended), text);
 }
 
 static void last_words(void **state)
 {
-	static char pages[2][LAST_BYTES];
+	static char pages[3][LAST_BYTES];
 	static struct last_exits exits[2][VCPUS];
 	unsigned long seen;
 
@@ -516,25 +524,29 @@ static void last_words(void **state)
 	config.restart = VM_RESTART_ON_FAILURE;
 	config.restart_limit = 5;
 	config.crash_exits = true;
+	for (uint32_t i = 0; i < 3; i++)
+		vm.last.texts[i].bytes = pages[i];
 	for (uint32_t set = 0; set < 2; set++) {
-		vm.last.text[set] = pages[set];
 		for (uint32_t i = 0; i < VCPUS; i++)
 			vm.last.exits[set][i] = &exits[set][i];
 	}
 	/* No crash, whatever it printed and however it ended. */
+	assert_int_equal(last_words_state(&vm.last.ends), 0);
 	prints("first ");
 	vm_give_command(&vm, VM_COMMAND_RESTART);
 	settle();
-	assert_int_equal(last_words_state(&vm), 0);
+	assert_int_equal(last_words_state(&vm.last.crashes), 0);
+	assert_last(VM_END_RESTART, 1, "first ");
 	/* The text of the life that failed, and of no other. */
 	prints("second");
 	exits[vm.last.live][1].n = 70;
 	vcpus[1].ctx.hs_insns[EXIT_MMIO] = 700;
 	vm_failed(&vcpus[1], "reason", 7);
 	settle();
-	seen = last_words_state(&vm);
+	seen = last_words_state(&vm.last.crashes);
 	assert_int_equal(seen, 2);
-	assert_string_equal(kept(), "second");
+	assert_string_equal(kept(vm.last.crashed), "second");
+	assert_last(VM_END_FAILED, 2, "second");
 	assert_int_equal(vm.last.exits[!vm.last.live][1]->n, 70);
 	assert_int_equal(vm.last.exits[!vm.last.live][1]->hs_insns, 700);
 	assert_int_equal(vm.last.exits[vm.last.live][1]->n, 0);
@@ -543,14 +555,16 @@ static void last_words(void **state)
 	prints("third");
 	vm_give_command(&vm, VM_COMMAND_RESTART);
 	settle();
-	assert_true(last_words_same(&vm, seen));
-	assert_string_equal(kept(), "second");
+	assert_true(last_words_same(&vm.last.crashes, seen));
+	assert_string_equal(kept(vm.last.crashed), "second");
+	assert_last(VM_END_RESTART, 3, "third");
 	prints("fourth");
 	vm_heartbeat_missed(&vm);
 	settle();
-	assert_false(last_words_same(&vm, seen));
-	assert_int_equal(last_words_state(&vm), 4);
-	assert_string_equal(kept(), "fourth");
+	assert_false(last_words_same(&vm.last.crashes, seen));
+	assert_int_equal(last_words_state(&vm.last.crashes), 4);
+	assert_string_equal(kept(vm.last.crashed), "fourth");
+	assert_last(VM_END_FAILED, 4, "fourth");
 	assert_string_equal(vm.crash.failure.unit, "ms");
 	assert_int_equal(vm.crash.life, 4);
 }

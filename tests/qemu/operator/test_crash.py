@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/tally-ctl crash: what is left of a VM that has failed."""
+"""tools/tally-ctl crash and last: what is left of a VM that has failed, or whose life has ended."""
 
 import json
 import re
@@ -105,3 +105,45 @@ def test_until_the_next(running, tmp_path):  # pylint: disable=redefined-outer-n
     assert lines[2].endswith("crash-exits is not on in its node of the VM tree")
     assert lines[3] == "registers of vcpu 0:"
     assert lines[-2:] == ["its last text:", "  crash: begins"]
+
+
+def last_of(lines):
+    """The head and the bytes of text of an answer to `last` with --json."""
+    head, registers, text, exits = crash_of(lines)
+    assert not registers and not exits
+    return head, text
+
+
+def test_the_last_life(tmp_path):
+    """Whatever has ended it: a shutdown, a reboot behind which the next life runs, a stop. A crash
+    before it stays what it is."""
+    asked = [*operators.at_once("last beta", "last beta --json"), (10 * TICKS_MS, "start alpha"),
+             (700 * TICKS_MS, "last alpha --json"), *operators.at_once(
+                 "crash alpha --json", "last gamma --json", "stop beta"),
+             ("+10000", "last beta --json"), *operators.at_once(
+                 "last gamma --json", "crash delta --json", "last delta --json", "last")]
+    result, told = operators.boot(tmp_path, {
+        "alpha": "kind=heart rings=20 every=50000 lines=200 then=end", "beta": FOREVER,
+        "gamma": "kind=life type=1 spin=10000000", "delta": "kind=crash how=vector"
+    }, asked, own={"alpha": 'heartbeat-ms = <50>; boot = "defer";',
+                   "gamma": "restart-limit = <1000>;", "delta": 'restart = "never";'},
+        until=operators.ENDED)
+    assert told[0] == (["beta has not ended"], 0), str(result)
+    assert told[1] == (['{"vm":"beta","end":null}'], 0)
+    head, text = last_of(told[3][0])
+    assert (head["end"], head["life"]) == ("shutdown", 1)
+    lines = b"".join(LINE % i for i in range(200))
+    assert len(text) == KEPT
+    assert text[:100] in lines and text.endswith(b"\n") and head["printed"] > len(lines)
+    assert told[4] == (['{"vm":"alpha","failure":null}'], 0)
+    before, text = last_of(told[5][0])
+    assert before["end"] == "reboot" and text.count(b"\n") == 1 and text.startswith(b"life")
+    head, text = last_of(told[7][0])
+    assert (head["end"], head["life"], text) == ("stop", 1, b"busy: begins\n")
+    head, text = last_of(told[8][0])
+    assert head["life"] >= before["life"]
+    crash, _, of_crash, _ = crash_of(told[9][0])
+    head, text = last_of(told[10][0])
+    assert (head["end"], head["life"], text) == ("failure", crash["life"], of_crash)
+    assert head["uptime_ticks"] == crash["uptime_ticks"] and head["time_us"] == crash["time_us"]
+    assert told[11][1] == 2

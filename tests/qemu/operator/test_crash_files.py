@@ -34,12 +34,25 @@ def test_the_last_64_kib(machine):
         feed(told, frames.Output(0, whole[at:at + 999]), frames.Output(1, b"beta\n"))
     assert not folder.exists()
     feed(told, frames.Own("vm beta: ended"), frames.Own("vm alpha: failed: did not ring for 5 ms"))
-    assert [path.name for path in folder.iterdir()] == ["alpha"]
+    assert {path.name for path in folder.iterdir()} == {"alpha", "alpha.last", "beta.last"}
     assert (folder / "alpha").read_bytes() == whole[-65536:]
     feed(told, frames.Output(0, NOTE), frames.Output(1, b"tally: vm beta: failed: no\n"),
          frames.Own("vm alpha: failed: jump outside its memory, to 0"))
     assert (folder / "alpha").read_bytes() == (whole + NOTE)[-65536:]
-    assert [path.name for path in folder.iterdir()] == ["alpha"]
+    assert {path.name for path in folder.iterdir()} == {"alpha", "alpha.last", "beta.last"}
+
+
+@pytest.mark.parametrize("line", ["ended", "ended: all its vcpus have stopped", "stopped",
+                                  "asked for a restart", "failed: did not ring for 5 ms"])
+def test_each_end_of_a_life(machine, line):
+    """What is no end changes nothing."""
+    told, folder = machine
+    feed(told, frames.Output(0, NOTE), frames.Own("vm alpha: starts again"),
+         frames.Own("vm alpha: stays off: restart-limit is 1"))
+    assert not folder.exists()
+    feed(told, frames.Own("vm alpha: " + line))
+    assert (folder / "alpha.last").read_bytes() == NOTE
+    assert (folder / "alpha").exists() == line.startswith("failed")
 
 
 def test_one_that_has_printed_nothing(machine):
@@ -82,7 +95,7 @@ def test_it_cannot_be_written(machine, capsys):
     folder.write_text("in the way")
     feed(told, frames.Own("vm alpha: failed: a 0"), frames.Own("vm beta: failed: a 0"))
     assert capsys.readouterr().err == (
-        f"tools/run: {folder}/alpha: File exists; the last output of VMs that fail is not kept, "
+        f"tools/run: {folder}/alpha: File exists; the last output of VMs that end is not kept, "
         "and the machine goes on\n")
 
 

@@ -20,7 +20,7 @@ def test_watch(tmp_path, backend):
     refused = 'operator = "control"'
     asked = [("vms --json", 0), ("exits --json", 0), ("pmu", 0), ("stop alpha", refused),
              ("start alpha", refused), ("restart alpha", refused), ("move alpha 0 0", refused),
-             ("crash alpha", refused), ("poweroff", "serial line"), ("frames on", "serial line"),
+             ("crash alpha", refused), ("last alpha", refused), ("poweroff", "serial line"), ("frames on", "serial line"),
              ("trace on", "serial line"), ("observe beta instructions", "operator-vms"),
              ("observe gamma instructions", "operator-vms"), ("nonsense", "no such command"),
              ("observe alpha instructions:u --json", 0), ("observed --json", 0),
@@ -41,9 +41,9 @@ def test_watch(tmp_path, backend):
     assert json.loads(line)["vm"] == "alpha" and json.loads(line)["state"] == "running"
     [line] = told[1][0]
     assert json.loads(line)["longest_stay"] > 0
-    for n in (14, 15, 16):
+    for n in (15, 16, 17):
         assert json.loads(told[n][0][0])["ended"] is None, told[n]
-    assert told[17] == ([], 0)
+    assert told[18] == ([], 0)
 
 
 def test_control(tmp_path):

@@ -114,8 +114,9 @@ def text_of(row):
     return urllib.parse.unquote_to_bytes(row["text"])
 
 
-class Crash:
-    """The last words of a VM: a heading before each kind of row, and whole lines of its text."""
+class LastWords:
+    """Of a VM's last crash or end: a heading before each kind of row, and whole lines of its text.
+    """
 
     def __init__(self):
         self.heading = None
@@ -136,6 +137,8 @@ class Crash:
     def __call__(self, row):
         if "failure" in row:
             return self.head(row)
+        if "end" in row:
+            return self.end_of(row)
         if "text" in row:
             self.text += text_of(row)
             if not self.text.endswith(b"\n"):
@@ -161,6 +164,16 @@ class Crash:
                     row["life"], row["crash"])] + (
                         [] if row["exits_noted"] else ["  its exits were not noted: crash-exits "
                                                        "is not on in its node of the VM tree"])
+
+    @staticmethod
+    def end_of(row):
+        """When and why its last life has ended."""
+        if row["end"] is None:
+            return ["%s has not ended" % row["vm"]]
+        return ["vm %s: its last life ended: %s" % (row["vm"], row["end"]),
+                "  at %s, %s after its start number %d" % (
+                    seconds(row["time_us"], 10**6, 6), seconds(row["uptime_us"], 10**6, 6),
+                    row["life"])]
 
     def end(self):
         """Returns what is left when the answer has ended."""
@@ -193,8 +206,8 @@ class Told:
         self.begins, self.refused = bool(words) and words[0] in BEGIN, False
         tells = "--json" not in words and (words[:1] != ["trace"] or len(words) == 1)
         self.table = TABLES.get(words[0]) if words and tells else None
-        if words[:1] == ["crash"] and tells:
-            self.table = Crash()
+        if words[:1] in (["crash"], ["last"]) and tells:
+            self.table = LastWords()
         self.command = command + " --json" if self.table else command
         if len(self.command) > tally_ctl.COMMAND_BYTES:
             self.table, self.command = None, command
@@ -210,6 +223,6 @@ class Told:
 
     def end(self):
         """Returns the lines for an answer that had none."""
-        if isinstance(self.table, Crash):
+        if isinstance(self.table, LastWords):
             return self.table.end()
         return [self.empty] if self.empty else []

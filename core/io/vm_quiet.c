@@ -28,7 +28,7 @@ void vm_quiet_begin(struct vm *vm)
 	wires_off(vm);
 	functions_stop(vm);
 	bells_end(vm);
-	operator_function_end(vm);
+	operator_function_reset(vm, false);
 }
 
 /* Returns whether the device is at rest. */

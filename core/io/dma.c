@@ -89,7 +89,7 @@ const char *dma_add(uint32_t device_id, struct vm *vm, const char *name)
 }
 
 /* Makes a step for one function. Returns true when all of the VM's are attached, or detached. The
- * IOMMU is asked at most once, so this is short however many there are. */
+ * IOMMU is asked at most once, so this is short however many there are. The caller has the lock. */
 static bool step(struct vm *vm, bool attaches)
 {
 	const struct iommu_domain *domain = &dma.vms[vm->index].domain;

@@ -87,8 +87,6 @@ bool function_reset(const struct vm_device *device)
 	uint64_t wait =
 	    f->pci.reset == PCI_RESET_VIRTIO ? 0 : platform.timebase / 1000 * PCI_FLR_MS;
 
-	/* The VM may have moved to a hart that has not touched these registers yet. */
-	sfence_vma_all();
 	if (!f->resetting) {
 		if (pci_is_busy(&f->pci))
 			return false;

@@ -221,16 +221,7 @@ uint32_t iommu_waiting_faults(const struct iommu *iommu)
 	return (io_read32(iommu->base + IOMMU_FQT) - iommu->head) % RECORDS;
 }
 
-bool iommu_first_fault(const struct iommu *iommu, uint32_t *device)
-{
-	if (!iommu_waiting_faults(iommu))
-		return false;
-	fence_input_then_memory();
-	*device = RECORD_DEVICE(iommu->faults[RECORD_WORDS * iommu->head]);
-	return true;
-}
-
-bool iommu_next_fault(struct iommu *iommu, struct iommu_fault *fault)
+bool iommu_first_fault(const struct iommu *iommu, struct iommu_fault *fault)
 {
 	const volatile uint64_t *record = &iommu->faults[RECORD_WORDS * iommu->head];
 
@@ -245,11 +236,15 @@ bool iommu_next_fault(struct iommu *iommu, struct iommu_fault *fault)
 	    .access = access_of(RECORD_CAUSE(first), RECORD_TYPE(first)),
 	    .address = record[2],
 	};
+	return true;
+}
+
+void iommu_drop_fault(struct iommu *iommu)
+{
 	iommu->head = (iommu->head + 1) % RECORDS;
 	/* The record must be read before the IOMMU may write there again. */
 	fence_reads_then_output();
 	io_write32(iommu->base + IOMMU_FQH, iommu->head);
-	return true;
 }
 
 void iommu_ack_faults(struct iommu *iommu)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/devices/vuart.h"
 
-#include <string.h>
-
 /* Register offsets, and the bits that this model implements. PC16550D data sheet, section 8. */
 enum {
 	REG_DATA = 0, /* RBR (read), THR (write), DLL with DLAB */
@@ -54,9 +52,10 @@ enum {
 
 void vuart_init(struct vuart *u)
 {
-	/* All but the bytes of the FIFO, which is empty. */
-	memset(u, 0, offsetof(struct vuart, rx));
+	u->ier = u->lcr = u->mcr = u->scr = u->dlm = 0;
 	u->dll = 2; /* not 0, because drivers that keep the baud rate divide by it */
+	u->fifo_enabled = u->thre_pending = u->overrun = u->tx_full = false;
+	u->rx_head = u->rx_len = 0;
 }
 
 static bool loopback(const struct vuart *u)

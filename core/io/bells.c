@@ -23,9 +23,7 @@ static void make(struct vm *vm, const struct vm_shared *shared, uint32_t n)
 	uint32_t *words = bell->function.words;
 	const struct pci_bar bars[PCI_BARS] = {
 	    [0] = {.size = GUEST_BELL_STEP, .value = GUEST_BELL_BASE + n * GUEST_BELL_STEP},
-	    [2] = {.size = shared->size,
-	           .value = vm->config->shared[n].at,
-	           .flags = PCI_BAR_WIDE},
+	    [2] = {.size = shared->size, .value = vm->config->shared[n].at, .flags = PCI_BAR_WIDE},
 	};
 
 	bell->shared = shared;

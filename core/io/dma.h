@@ -65,8 +65,8 @@ bool dma_end(struct vm *vm);
  * harts that find faults notify that hart.
  */
 
-/* Another hart has found work for the VM's lead hart (REQ_FAULTS of vcpu 0); NULL: the time given to
- * external_poll_at() is over. */
+/* Another hart has found work for the VM's lead hart (REQ_FAULTS of vcpu 0); NULL: the time given
+ * to external_poll_at() is over. */
 void dma_serve(const struct vm *vm);
 
 /* The calling hart has claimed a source. Returns false if it is not the IOMMU's. */

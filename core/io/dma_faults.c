@@ -8,15 +8,6 @@
 #include "core/sched/sched.h"
 #include "core/vcpu/vm.h"
 
-struct dma_function *dma_function_of(uint32_t id)
-{
-	for (uint32_t i = 0; i < dma.n_functions; i++) {
-		if (dma.functions[i].id == id)
-			return &dma.functions[i];
-	}
-	return NULL;
-}
-
 /* --- stays ------------------------------------------------------------------------------- */
 
 static void begin(struct dma_stay *stay, const struct vm *vm)

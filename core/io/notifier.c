@@ -11,8 +11,7 @@
 void notifier_update(struct notifier *n)
 {
 	vm_set_level(n->vm, n->source,
-	             n->state & n->mask &&
-	                 !(n->pci.header.command & PCI_COMMAND_INTX_DISABLE));
+	             n->state & n->mask && !(n->pci.header.command & PCI_COMMAND_INTX_DISABLE));
 }
 
 static struct notifier *notifier_of(const struct vpci_function *f)

@@ -7,12 +7,13 @@
 
 #define OPERATOR_PCI_ID 0x10f11af4U /* of QEMU's range for experiments (docs/shared.md) */
 
-struct operator {
+struct operator
+{
 	struct notifier function;
 	struct operator_memory *memory;
 };
 
-static struct operator *operators[VM_MAX_VMS]; /* NULL: the VM is no operator */
+static struct operator* operators[VM_MAX_VMS]; /* NULL: the VM is no operator */
 
 static struct notifier *of(const struct vm *vm)
 {
@@ -32,7 +33,7 @@ void operator_function_make(struct vm *vm, struct operator_memory *memory,
 	    [0] = {.size = GUEST_OPERATOR_SIZE, .value = GUEST_OPERATOR_BASE},
 	    [2] = {.size = GUEST_OPERATOR_BYTES, .value = GUEST_OPERATOR_MEMORY},
 	};
-	struct operator *o = operators[vm->index] = alloc(sizeof(*o));
+	struct operator* o = operators[vm->index] = alloc(sizeof(*o));
 	uint32_t *words = o->function.words;
 
 	o->memory = memory;
@@ -75,9 +76,8 @@ void operator_function_write(struct vm *vm, uint64_t offset, uint64_t value, uin
 /* Returns the id of the hart whose samples a ring has. */
 static uint32_t hart_of_ring(const struct vm *vm, uint64_t n)
 {
-	return vm->config->operator.samples_hz && n < n_pcpus
-	           ? (uint32_t)hart_stacks[n].pcpu.hartid
-	           : 0;
+	return vm->config->operator.samples_hz && n<n_pcpus ? (uint32_t)hart_stacks[n].pcpu.hartid
+	                                                    : 0;
 }
 
 uint64_t operator_function_read(struct vm *vm, uint64_t offset, uint32_t width)

@@ -29,31 +29,28 @@ static void forward(struct vplic *p)
 		p->changed |= VPLIC_OUTPUTS;
 }
 
+/* Returns 0 if there is no such source, so that nothing is done for it. */
+static uint32_t bit_of(unsigned int source)
+{
+	return source <= VPLIC_SOURCES ? 1u << source & ALL_SOURCES : 0;
+}
+
 void vplic_set_level(struct vplic *p, unsigned int source, bool level)
 {
-	if (source == 0 || source > VPLIC_SOURCES)
-		return;
-	if (level)
-		p->level |= 1u << source;
-	else
-		p->level &= ~(1u << source);
+	p->level = level ? p->level | bit_of(source) : p->level & ~bit_of(source);
 	forward(p);
 }
 
 void vplic_request(struct vplic *p, unsigned int source)
 {
-	if (source == 0 || source > VPLIC_SOURCES)
-		return;
-	p->asked |= 1u << source;
+	p->asked |= bit_of(source);
 	forward(p);
 }
 
 int vplic_context(const struct vplic *p, unsigned int source)
 {
-	if (source == 0 || source > VPLIC_SOURCES)
-		return -1;
 	for (unsigned int ctx = 0; ctx < p->n_contexts; ctx++) {
-		if (p->enable[ctx] & 1u << source)
+		if (p->enable[ctx] & bit_of(source))
 			return (int)ctx;
 	}
 	return -1;
@@ -95,11 +92,12 @@ static uint32_t claim(struct vplic *p, unsigned int ctx)
 /* Does nothing if the source was not claimed or may not be completed here. */
 static void complete(struct vplic *p, unsigned int ctx, uint32_t source)
 {
-	if (source == 0 || source > VPLIC_SOURCES ||
-	    !(p->enable[ctx] & p->claimed & (1u << source)))
+	uint32_t bit = p->enable[ctx] & p->claimed & bit_of(source);
+
+	if (!bit)
 		return;
-	p->claimed &= ~(1u << source);
-	p->completed |= 1u << source;
+	p->claimed &= ~bit;
+	p->completed |= bit;
 	p->changed |= VPLIC_COMPLETED;
 	forward(p);
 }

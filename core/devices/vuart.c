@@ -52,18 +52,10 @@ enum {
 
 void vuart_init(struct vuart *u)
 {
-	u->ier = 0;
-	u->lcr = 0;
-	u->mcr = 0;
-	u->scr = 0;
+	u->ier = u->lcr = u->mcr = u->scr = u->dlm = 0;
 	u->dll = 2; /* not 0, because drivers that keep the baud rate divide by it */
-	u->dlm = 0;
-	u->fifo_enabled = false;
-	u->thre_pending = false;
-	u->overrun = false;
-	u->tx_full = false;
-	u->rx_head = 0;
-	u->rx_len = 0;
+	u->fifo_enabled = u->thre_pending = u->overrun = u->tx_full = false;
+	u->rx_head = u->rx_len = 0;
 }
 
 static bool loopback(const struct vuart *u)
@@ -135,19 +127,10 @@ static uint8_t read_lsr(struct vuart *u)
  * MCR to test the levels. */
 static uint8_t read_msr(const struct vuart *u)
 {
-	uint8_t msr = 0;
-
 	if (!loopback(u))
 		return MSR_CTS | MSR_DSR | MSR_DCD;
-	if (u->mcr & MCR_RTS)
-		msr |= MSR_CTS;
-	if (u->mcr & MCR_DTR)
-		msr |= MSR_DSR;
-	if (u->mcr & MCR_OUT1)
-		msr |= MSR_RI;
-	if (u->mcr & MCR_OUT2)
-		msr |= MSR_DCD;
-	return msr;
+	return (u->mcr & MCR_RTS ? MSR_CTS : 0) | (u->mcr & MCR_DTR ? MSR_DSR : 0) |
+	       (u->mcr & MCR_OUT1 ? MSR_RI : 0) | (u->mcr & MCR_OUT2 ? MSR_DCD : 0);
 }
 
 uint8_t vuart_read(struct vuart *u, uint32_t offset)
@@ -254,13 +237,8 @@ size_t vuart_rx_space(const struct vuart *u)
 	return loopback(u) ? 0 : VUART_RX_BYTES - u->rx_len;
 }
 
-size_t vuart_rx(struct vuart *u, const uint8_t *bytes, size_t n)
+void vuart_rx(struct vuart *u, uint8_t byte)
 {
-	size_t space = vuart_rx_space(u);
-
-	if (n > space)
-		n = space;
-	for (size_t i = 0; i < n; i++)
-		rx_put(u, bytes[i]);
-	return n;
+	if (vuart_rx_space(u))
+		rx_put(u, byte);
 }

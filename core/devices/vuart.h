@@ -51,12 +51,11 @@ void vuart_set_full(struct vuart *u, bool full);
 /* Returns the level of the interrupt line. */
 bool vuart_irq(const struct vuart *u);
 
-/* Receives bytes for the guest. Returns how many were accepted, from the first one on. The caller
- * offers the rest again later. Call vuart_irq() afterwards. */
-size_t vuart_rx(struct vuart *u, const uint8_t *bytes, size_t n);
+/* Receives a byte for the guest. It is dropped if there is no room. Call vuart_irq() afterwards. */
+void vuart_rx(struct vuart *u, uint8_t byte);
 
-/* Returns how many bytes vuart_rx() would accept now: 0..VUART_RX_BYTES. 0 while the guest has the
- * UART in loopback, which disconnects the receiver from the line. */
+/* Returns how many bytes there is room for: 0..VUART_RX_BYTES. 0 while the guest has the UART in
+ * loopback, which disconnects the receiver from the line. */
 size_t vuart_rx_space(const struct vuart *u);
 
 #endif

@@ -105,7 +105,7 @@ static __attribute__((noinline)) void serve_at_once(struct vcpu *vcpu, uint64_t 
 	if (pending & REQ_CHAINS && samples_go_on(vcpu))
 		observe_before(vcpu);
 	if (pending & REQ_FAULTS)
-		dma_serve_request(vcpu->vm);
+		dma_serve(vcpu->vm);
 	if (pending & REQ_OUTPUT)
 		sched_has_output(vcpu);
 	if (pending & REQ_LIFE)

@@ -7,18 +7,13 @@
 #ifndef CORE_IO_BELLS_H
 #define CORE_IO_BELLS_H
 
-#include <stdatomic.h>
-
 #include "core/host/vm_config.h"
-#include "core/lib/types.h"
-#include "core/vcpu/vm_state.h"
-
-struct vm;
+#include "core/io/notifier.h"
 
 /* Registers in its page, of 32 bits. */
 #define BELL_RING      0x00U
-#define BELL_STATE     0x04U
-#define BELL_MASK      0x08U
+#define BELL_STATE     NOTIFIER_STATE
+#define BELL_MASK      NOTIFIER_MASK
 #define BELL_ALIVE     0x0cU
 #define BELL_SELF      0x10U
 #define BELL_BELLS     0x14U
@@ -35,23 +30,15 @@ struct vm;
 #define BELL_CHANGED 2U /* a life of another VM has begun or is over */
 
 struct bell {
+	struct notifier function;
 	/* Constant after boot. */
-	struct vm *vm;
 	const struct vm_shared *shared;
-	uint32_t n; /* of the VM's shared memories */
-	uint32_t source, identity;
-	uint32_t self;        /* its number among the bells of its memory */
-	uint32_t all, others; /* bit n: there is a bell with number n; `others` without this bell */
+	uint32_t others;            /* bit n: there is another bell with number n */
 	uint8_t number[VM_MAX_VMS]; /* their indexes in bells[] */
 	/* Read by any hart, written by the lead hart. */
-	atomic_uint alive; /* 1: in a life of its VM */
 	atomic_uint lives;
-	/* Reset for each life. The lock of the VM's devices protects these. */
-	uint32_t state, mask;
-	/* Its PCI function: BAR 0 is the registers, BAR 2 the memory, and INTx its interrupt. */
-	struct vpci_function pci;
-};
-_Static_assert(sizeof(struct bell) == 3 * 128, "an index in bells[] takes two shifts and a sum");
+} __attribute__((aligned(512))); /* an index in bells[] takes a shift */
+_Static_assert(sizeof(struct bell) == 512, "not more");
 
 extern struct bell bells[VM_MAX_BELLS];
 

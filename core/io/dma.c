@@ -69,16 +69,23 @@ void dma_add_file(struct vm *vm, uint64_t base, uint32_t n, hpa_t file)
 	iommu_map_file(domain, n, file);
 }
 
+struct dma_function *dma_function_of(uint32_t id)
+{
+	for (uint32_t i = 0; i < dma.n_functions; i++) {
+		if (dma.functions[i].id == id)
+			return &dma.functions[i];
+	}
+	return NULL;
+}
+
 const char *dma_add(uint32_t device_id, struct vm *vm, const char *name)
 {
 	struct iommu_domain *domain = &dma.vms[vm->index].domain;
 
 	if (dma.refusal)
 		return dma.refusal;
-	for (uint32_t i = 0; i < dma.n_functions; i++) {
-		if (dma.functions[i].id == device_id)
-			return "the IOMMU knows another function by the same id";
-	}
+	if (dma_function_of(device_id))
+		return "the IOMMU knows another function by the same id";
 	if (!iommu_add(&dma.iommu, device_id, dma.alloc))
 		return "its id is too high for the IOMMU";
 	iommu_domain_init(domain, vm->gstage.root, vm->index + 1, domain->files,
@@ -89,7 +96,7 @@ const char *dma_add(uint32_t device_id, struct vm *vm, const char *name)
 }
 
 /* Makes a step for one function. Returns true when all of the VM's are attached, or detached. The
- * IOMMU is asked at most once, so this is short however many there are. */
+ * IOMMU is asked at most once, so this is short however many there are. The caller has the lock. */
 static bool step(struct vm *vm, bool attaches)
 {
 	const struct iommu_domain *domain = &dma.vms[vm->index].domain;

@@ -65,14 +65,12 @@ bool dma_end(struct vm *vm);
  * harts that find faults notify that hart.
  */
 
-/* REQ_FAULTS of vcpu 0: another hart has found work for the VM's lead hart. */
-void dma_serve_request(struct vm *vm);
+/* Another hart has found work for the VM's lead hart (REQ_FAULTS of vcpu 0); NULL: the time given
+ * to external_poll_at() is over. */
+void dma_serve(const struct vm *vm);
 
 /* The calling hart has claimed a source. Returns false if it is not the IOMMU's. */
 bool dma_handle_irq(uint32_t source);
-
-/* The time given to external_poll_at() is over. */
-void dma_poll(void);
 
 /* Blocks all accesses of a PCI function until the VM's next life. Does nothing and returns false if
  * that has begun (`life` is not the VM's `life.number` any more), or if no VM has the function. */

@@ -8,15 +8,6 @@
 #include "core/sched/sched.h"
 #include "core/vcpu/vm.h"
 
-struct dma_function *dma_function_of(uint32_t id)
-{
-	for (uint32_t i = 0; i < dma.n_functions; i++) {
-		if (dma.functions[i].id == id)
-			return &dma.functions[i];
-	}
-	return NULL;
-}
-
 /* --- stays ------------------------------------------------------------------------------- */
 
 static void begin(struct dma_stay *stay, const struct vm *vm)
@@ -88,6 +79,7 @@ static void serve(struct dma_stay *stay, const struct iommu_fault *fault)
 	struct dma_function *f = dma_function_of(fault->device);
 	uint64_t number = dma.served++;
 
+	iommu_drop_fault(&dma.iommu);
 	dma_log(stay, f, fault);
 	stay->served++;
 	/* Faults of an earlier life have no effect in this one. */
@@ -103,15 +95,14 @@ static void serve(struct dma_stay *stay, const struct iommu_fault *fault)
 
 /* --- all faults -------------------------------------------------------------------------- */
 
-/* Whether the stay may serve the oldest record. */
-static bool is_next(struct dma_stay *stay)
+/* Reads the oldest record. Returns whether the stay may serve it. */
+static bool is_next(struct dma_stay *stay, struct iommu_fault *fault)
 {
 	const struct dma_function *f;
-	uint32_t id;
 
-	if (!iommu_first_fault(&dma.iommu, &id))
+	if (!iommu_first_fault(&dma.iommu, fault))
 		return false;
-	f = dma_function_of(id);
+	f = dma_function_of(fault->device);
 	return dma_stay_claim(stay, f ? f->vm : NULL);
 }
 
@@ -124,15 +115,14 @@ static bool serve_some(struct dma_stay *stay)
 		dma.budget_since = stay->now;
 		dma.budget = STAY_FAULTS;
 	}
-	while (is_next(stay)) {
+	while (is_next(stay, &fault)) {
 		if (!dma.budget || stay->logged) {
 			stay->again = true;
 			return false;
 		}
 		dma.budget--;
 		listen_here();
-		if (iommu_next_fault(&dma.iommu, &fault))
-			serve(stay, &fault);
+		serve(stay, &fault);
 	}
 	dma_log_lost();
 	if (iommu_waiting_faults(&dma.iommu))
@@ -174,7 +164,7 @@ static void turn_all_off(const struct dma_stay *stay)
 		(void)pci_block_function(stay->off[i].id, stay->off[i].life);
 }
 
-static void serve_stay(const struct vm *vm)
+void dma_serve(const struct vm *vm)
 {
 	struct dma_stay stay;
 	uint64_t next;
@@ -199,16 +189,6 @@ static void serve_stay(const struct vm *vm)
 		vcpu_request(stay.other, REQ_FAULTS);
 }
 
-void dma_serve_request(struct vm *vm)
-{
-	serve_stay(vm);
-}
-
-void dma_poll(void)
-{
-	serve_stay(NULL);
-}
-
 bool dma_handle_irq(uint32_t source)
 {
 	if (!dma.wire.number || source != dma.wire.number)
@@ -217,7 +197,7 @@ bool dma_handle_irq(uint32_t source)
 	dma.held = true;
 	irqchip_hold(&platform.irqchip, &dma.wire);
 	spin_unlock(&dma.lock);
-	serve_stay(NULL);
+	dma_serve(NULL);
 	return true;
 }
 
@@ -232,8 +212,7 @@ bool dma_log_remaining(struct vm *vm)
 	stay.now = csr_read(CSR_TIME);
 	/* Another VM's line, too: this one's end does not wait for that one's hart. */
 	dma_log_waiting(&stay);
-	while (stay.served < STAY_FAULTS && !stay.logged && is_next(&stay) &&
-	       iommu_next_fault(&dma.iommu, &fault))
+	while (stay.served < STAY_FAULTS && !stay.logged && is_next(&stay, &fault))
 		serve(&stay, &fault);
 	if (!stay.served)
 		dma_log_stay_vm(&stay);
@@ -244,16 +223,10 @@ bool dma_log_remaining(struct vm *vm)
 
 static enum irqchip_mode mode_of(uint32_t type)
 {
-	switch (type) {
-	case 1:
-		return IRQCHIP_RISING;
-	case 2:
-		return IRQCHIP_FALLING;
-	case 8:
-		return IRQCHIP_LOW;
-	default:
-		return IRQCHIP_HIGH;
-	}
+	return type == 1   ? IRQCHIP_RISING
+	       : type == 2 ? IRQCHIP_FALLING
+	       : type == 8 ? IRQCHIP_LOW
+	                   : IRQCHIP_HIGH;
 }
 
 /* Returns the lead hart of a VM that has a function, or this hart if there is none. */

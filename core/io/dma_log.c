@@ -165,11 +165,9 @@ void dma_log_lost(void)
 	dma.lost_by_memory = how == IOMMU_LOST_MEMORY;
 }
 
-/* Whether the stay may make a line for a VM, which is due. Otherwise another one follows. */
-static bool may_tell(struct dma_stay *stay, const struct vm *vm)
+/* Whether the stay may make a line, which is due. Otherwise another one follows. */
+static bool may_make(struct dma_stay *stay)
 {
-	if (!dma_stay_claim(stay, vm))
-		return false;
 	stay->again |= !is_fresh(stay);
 	return is_fresh(stay);
 }
@@ -179,17 +177,9 @@ static void tell_offs(struct dma_stay *stay)
 	for (uint32_t i = 0; i < dma.n_functions && dma.unlogged_offs; i++) {
 		struct dma_function *f = &dma.functions[i];
 
-		if (f->off_unlogged && may_tell(stay, f->vm))
+		if (f->off_unlogged && dma_stay_claim(stay, f->vm) && may_make(stay))
 			say_off(stay, f);
 	}
-}
-
-/* Lost records belong to no VM. The hart that drains the queue reports them. */
-static void tell_lost(struct dma_stay *stay)
-{
-	stay->again |= !is_fresh(stay);
-	if (is_fresh(stay))
-		say_untold(stay, &dma.lost);
 }
 
 uint64_t dma_log_due(struct dma_stay *stay)
@@ -220,9 +210,8 @@ uint64_t dma_log_due(struct dma_stay *stay)
 			continue;
 		if (at > stay->now)
 			next = at < next ? at : next;
-		else if (told == &dma.lost)
-			tell_lost(stay);
-		else if (may_tell(stay, vm))
+		/* Lost records belong to no VM. The hart that drains the queue reports them. */
+		else if ((told == &dma.lost || dma_stay_claim(stay, vm)) && may_make(stay))
 			say_untold(stay, told);
 	}
 	dma.untold = untold;

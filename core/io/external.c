@@ -56,7 +56,7 @@ void external_work(struct pcpu *pcpu, bool console)
 	if (console)
 		serve_console();
 	else
-		dma_poll();
+		dma_serve(NULL);
 }
 
 bool external_hears(void)

@@ -12,11 +12,6 @@
 struct function functions[VM_MAX_FUNCTIONS];
 uint32_t n_functions;
 
-static struct function *function_of(const struct vm_device *device)
-{
-	return &functions[device->pci.number];
-}
-
 /* Iterates over the functions of a VM. */
 #define for_each_function(f, of)                                                                   \
 	for ((f) = functions; (f) < functions + n_functions; (f)++)                                \
@@ -83,12 +78,10 @@ static uint16_t resting_command(const struct function *f)
 
 bool function_reset(const struct vm_device *device)
 {
-	struct function *f = function_of(device);
+	struct function *f = &functions[device->pci.number];
 	uint64_t wait =
 	    f->pci.reset == PCI_RESET_VIRTIO ? 0 : platform.timebase / 1000 * PCI_FLR_MS;
 
-	/* The VM may have moved to a hart that has not touched these registers yet. */
-	sfence_vma_all();
 	if (!f->resetting) {
 		if (pci_is_busy(&f->pci))
 			return false;

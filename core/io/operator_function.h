@@ -7,12 +7,13 @@
 #define CORE_IO_OPERATOR_FUNCTION_H
 
 #include "core/host/vm_config.h"
+#include "core/io/notifier.h"
 #include "core/vcpu/vm.h"
 
 /* Registers in its page, of 32 bits. */
 #define OPERATOR_DOORBELL    0x00U
-#define OPERATOR_STATE       0x04U
-#define OPERATOR_MASK        0x08U
+#define OPERATOR_STATE       NOTIFIER_STATE
+#define OPERATOR_MASK        NOTIFIER_MASK
 #define OPERATOR_VERSION     0x0cU
 #define OPERATOR_ACCESS      0x10U
 #define OPERATOR_SOURCE      0x14U
@@ -109,9 +110,8 @@ struct operator_memory *operator_function_memory(const struct vm *vm);
 /* Tells the guest that there are answers. Any hart may call it. */
 void operator_function_tell(struct vm *vm);
 
-/* A life begins, or is over. No effect for other VMs. */
-void operator_function_begin(struct vm *vm);
-void operator_function_end(struct vm *vm);
+/* A life begins (`alive`), or is over. No effect for other VMs. */
+void operator_function_reset(struct vm *vm, bool alive);
 
 /* Accesses to its page: a row of core/dispatch/mmio.c. Accesses that are misaligned or of another
  * width than 32 bits read 0 and write nothing. */

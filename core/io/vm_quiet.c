@@ -3,6 +3,7 @@
 
 #include "arch/riscv/devices/device_reset.h"
 #include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/fence.h"
 #include "core/hart/platform.h"
 #include "core/io/bells.h"
 #include "core/io/dma.h"
@@ -28,7 +29,7 @@ void vm_quiet_begin(struct vm *vm)
 	wires_off(vm);
 	functions_stop(vm);
 	bells_end(vm);
-	operator_function_end(vm);
+	operator_function_reset(vm, false);
 }
 
 /* Returns whether the device is at rest. */
@@ -36,6 +37,8 @@ static bool reset(const struct vm_device *device)
 {
 	uint64_t base = device->registers;
 
+	/* The VM may have moved to a hart that has not touched these registers yet. */
+	sfence_vma_all();
 	switch (device->reset) {
 	case VM_RESET_GOLDFISH_RTC:
 		return device_reset_goldfish_rtc(base);

@@ -142,6 +142,6 @@ void vm_input(struct vm *vm, uint8_t byte)
 	if (!vm->config->console)
 		return;
 	spin_lock(&vm->devices);
-	vuart_rx(&vm->uart, &byte, 1);
+	vuart_rx(&vm->uart, byte);
 	(void)unlock(vm, 0);
 }

@@ -9,7 +9,7 @@
  *
  * Most functions are the host's. These get only the following writes: bus mastering, INTx Disable,
  * errors to clear in the status, and enable and mask of a MSI-X that the guest sees. Others are
- * made by Tally (core/io/bells.c, core/io/operator_function.c): constant words, BARs, and a kind.
+ * made by Tally (core/io/notifier.c): constant words, BARs, and a kind.
  */
 #ifndef CORE_IO_VPCI_H
 #define CORE_IO_VPCI_H

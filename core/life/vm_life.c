@@ -228,7 +228,7 @@ static void vm_begin(struct vm *vm, uint64_t now)
 	functions_begin(vm);
 	spin_unlock(&vm->devices);
 	bells_begin(vm);
-	operator_function_begin(vm);
+	operator_function_reset(vm, true);
 	dma_begin(vm);
 	/* Its clock starts at 0. The VMs that boot starts have a common start instead. */
 	if (vm->life.number > 1 || vm->config->deferred)

@@ -235,11 +235,11 @@ static void stay(uint32_t hart, struct vm *vm, bool wire)
 	lines_of_stay = 0;
 	waited = *dma.line;
 	if (vm)
-		dma_serve_request(vm);
+		dma_serve(vm);
 	else if (wire)
 		assert_true(dma_handle_irq(WIRE));
 	else
-		dma_poll();
+		dma_serve(NULL);
 	after(taken);
 }
 

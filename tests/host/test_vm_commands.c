@@ -154,9 +154,10 @@ void bells_begin(struct vm *of)
 	(void)of;
 }
 
-void operator_function_begin(struct vm *of)
+void operator_function_reset(struct vm *of, bool alive)
 {
 	(void)of;
+	(void)alive;
 }
 
 /* The VM is no operator. */

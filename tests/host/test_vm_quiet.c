@@ -64,9 +64,10 @@ void bells_end(struct vm *of)
 	(void)of;
 }
 
-void operator_function_end(struct vm *of)
+void operator_function_reset(struct vm *of, bool alive)
 {
 	(void)of;
+	(void)alive;
 }
 
 bool wired_drain(struct vm *of)

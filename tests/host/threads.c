@@ -144,7 +144,7 @@ void threads_serve(struct pcpu *pcpu)
 
 /* --- what the requests do -------------------------------------------------------------------- */
 
-void dma_serve_request(struct vm *vm)
+void dma_serve(const struct vm *vm)
 {
 	(void)vm;
 }

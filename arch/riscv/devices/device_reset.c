@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/devices/device_reset.h"
 
-#include "arch/riscv/hart/fence.h"
-
 #define RTC_IRQ_ENABLED     0x10UL
 #define RTC_CLEAR_ALARM     0x14UL
 #define RTC_ALARM_STATUS    0x18UL
@@ -21,15 +19,8 @@ static volatile uint32_t *reg(uint64_t base, uint64_t offset)
 	return (volatile uint32_t *)(base + offset);
 }
 
-/* The device's page was mapped after this hart had begun to use the map of HS. */
-static void reach(void)
-{
-	sfence_vma_all();
-}
-
 bool device_reset_goldfish_rtc(uint64_t base)
 {
-	reach();
 	*reg(base, RTC_IRQ_ENABLED) = 0;
 	*reg(base, RTC_CLEAR_ALARM) = 1;
 	*reg(base, RTC_CLEAR_INTERRUPT) = 1;
@@ -40,7 +31,6 @@ bool device_reset_ns16550(uint64_t base, uint32_t shift)
 {
 	volatile uint8_t *uart = (volatile uint8_t *)base;
 
-	reach();
 	uart[UART_LCR << shift] = 0; /* otherwise IER would be the divisor */
 	uart[UART_IER << shift] = 0;
 	uart[UART_FCR << shift] = FCR_CLEAR | 1;
@@ -51,7 +41,6 @@ bool device_reset_ns16550(uint64_t base, uint32_t shift)
 
 bool device_reset_virtio_mmio(uint64_t base)
 {
-	reach();
 	*reg(base, VIRTIO_STATUS) = 0;
 	return *reg(base, VIRTIO_STATUS) == 0;
 }

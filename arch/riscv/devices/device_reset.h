@@ -2,7 +2,8 @@
 /*
  * Brings devices of the host to rest: they raise no interrupt and access no memory, and a driver
  * finds them as after reset. `base` is the address of their registers. Each call makes a step; the
- * device is at rest when a call returns true. Any hart may call these.
+ * device is at rest when a call returns true. Any hart may call these, after a fence if the
+ * registers came into the map of HS late.
  */
 #ifndef ARCH_RISCV_DEVICES_DEVICE_RESET_H
 #define ARCH_RISCV_DEVICES_DEVICE_RESET_H

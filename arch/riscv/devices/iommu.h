@@ -127,11 +127,11 @@ bool iommu_attach(struct iommu *iommu, uint32_t id, const struct iommu_domain *d
 bool iommu_detach(struct iommu *iommu, uint32_t id, const struct iommu_domain *domain,
                   struct iommu_work *work);
 
-/* Reads the device of the oldest fault record, and keeps the record. false: there is none. */
-bool iommu_first_fault(const struct iommu *iommu, uint32_t *device);
+/* Reads the oldest fault record, and keeps it. Returns false if there is none. */
+bool iommu_first_fault(const struct iommu *iommu, struct iommu_fault *fault);
 
-/* Takes the oldest fault record. Returns false if there is none. */
-bool iommu_next_fault(struct iommu *iommu, struct iommu_fault *fault);
+/* Drops the record that iommu_first_fault() has read. */
+void iommu_drop_fault(struct iommu *iommu);
 
 /* Returns the number of records in the queue. */
 uint32_t iommu_waiting_faults(const struct iommu *iommu);

@@ -36,14 +36,6 @@ static bool queue_off(const struct iommu *iommu, uint64_t csr)
 	return iommu_wait(iommu, csr, QCSR_BUSY | QCSR_ON, 0);
 }
 
-/* Software sets its index to 0; the IOMMU does so with the other one. */
-static bool queue_on(const struct iommu *iommu, uint64_t csr, uint64_t index)
-{
-	io_write32(iommu->base + index, 0);
-	io_write32(iommu->base + csr, QCSR_ON_REQUEST);
-	return iommu_wait(iommu, csr, QCSR_BUSY | QCSR_ON, QCSR_ON);
-}
-
 /* Returns false if the register does not hold the new value. */
 static bool set_base(const struct iommu *iommu, uint64_t reg, const volatile void *queue,
                      uint32_t log2_1)
@@ -130,8 +122,12 @@ const char *iommu_queues_on(struct iommu *iommu)
 			return "its command queue cannot be turned on";
 	}
 	iommu_start_timeout(iommu);
-	if (!set_base(iommu, IOMMU_FQB, iommu->faults, RECORDS_LOG2_1) ||
-	    !queue_on(iommu, IOMMU_FQCSR, IOMMU_FQH))
+	if (!set_base(iommu, IOMMU_FQB, iommu->faults, RECORDS_LOG2_1))
+		return "its fault queue cannot be turned on";
+	/* The IOMMU sets the other index to 0. */
+	io_write32(iommu->base + IOMMU_FQH, 0);
+	io_write32(iommu->base + IOMMU_FQCSR, QCSR_ON_REQUEST);
+	if (!iommu_wait(iommu, IOMMU_FQCSR, QCSR_BUSY | QCSR_ON, QCSR_ON))
 		return "its fault queue cannot be turned on";
 	iommu->head = 0;
 	return NULL;
@@ -221,16 +217,7 @@ uint32_t iommu_waiting_faults(const struct iommu *iommu)
 	return (io_read32(iommu->base + IOMMU_FQT) - iommu->head) % RECORDS;
 }
 
-bool iommu_first_fault(const struct iommu *iommu, uint32_t *device)
-{
-	if (!iommu_waiting_faults(iommu))
-		return false;
-	fence_input_then_memory();
-	*device = RECORD_DEVICE(iommu->faults[RECORD_WORDS * iommu->head]);
-	return true;
-}
-
-bool iommu_next_fault(struct iommu *iommu, struct iommu_fault *fault)
+bool iommu_first_fault(const struct iommu *iommu, struct iommu_fault *fault)
 {
 	const volatile uint64_t *record = &iommu->faults[RECORD_WORDS * iommu->head];
 
@@ -245,11 +232,15 @@ bool iommu_next_fault(struct iommu *iommu, struct iommu_fault *fault)
 	    .access = access_of(RECORD_CAUSE(first), RECORD_TYPE(first)),
 	    .address = record[2],
 	};
+	return true;
+}
+
+void iommu_drop_fault(struct iommu *iommu)
+{
 	iommu->head = (iommu->head + 1) % RECORDS;
 	/* The record must be read before the IOMMU may write there again. */
 	fence_reads_then_output();
 	io_write32(iommu->base + IOMMU_FQH, iommu->head);
-	return true;
 }
 
 void iommu_ack_faults(struct iommu *iommu)

@@ -122,8 +122,8 @@ const char *iommu_try(struct iommu *iommu, uint32_t id, uint64_t last, iommu_all
 	if (!why && !is_fault(iommu, id, FIRST_AT))
 		why = "it goes on translating for a device without a context";
 	/* Some IOMMUs record the faults of this test, too. */
-	for (uint32_t i = 0; i < IOMMU_QUEUE_BYTES && iommu_next_fault(iommu, &fault); i++)
-		;
+	for (uint32_t i = 0; i < IOMMU_QUEUE_BYTES && iommu_first_fault(iommu, &fault); i++)
+		iommu_drop_fault(iommu);
 	(void)iommu_take_lost(iommu);
 	iommu_ack_faults(iommu);
 	return why;

@@ -197,13 +197,13 @@ static void look_at_route(const struct vm *vm, const struct source *s)
 static void look_at_bell(const struct vm *vm)
 {
 	const struct bell *bell = bell_of(vm, 0);
-	bool level = bell && bell->state & bell->mask &&
-	             !(bell->pci.header.command & PCI_COMMAND_INTX_DISABLE);
+	bool level = bell && bell->function.state & bell->function.mask &&
+	             !(bell->function.pci.header.command & PCI_COMMAND_INTX_DISABLE);
 	uint32_t bit = BIT(MACHINE_BELL);
 
 	if (!bell || vm->state != VM_RUNNING)
 		return;
-	if (!bell->alive || bell->lives != vm->life.number)
+	if (!bell->function.alive || bell->lives != vm->life.number)
 		machine_differs("vm%u's bell is in another life", vm->index);
 	if (level != !!(vm->plic.level & bit) ||
 	    (vm->config->aia && level != !!(vm->aplic.level & bit)))

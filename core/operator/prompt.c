@@ -10,6 +10,7 @@
 #include "core/operator/prompt_server.h"
 #include "core/operator/terminal.h"
 #include "core/sched/vcpu_move.h"
+#include "core/watch/observe.h"
 
 static prompt_fn life, move, power_off, frames, help, keys;
 
@@ -360,6 +361,8 @@ const char *prompt_step(enum prompt_status *status)
 	*status = p->status;
 	if (p->told)
 		return finish(p) ? p->line : "";
+	if (atomic_load(&observe_request.vcpus))
+		return "";
 	if (!p->part)
 		p->out = text_begin(p->line, sizeof(p->line));
 	skip(p);

@@ -61,8 +61,8 @@ struct prompt {
 	bool json;         /* the last word was --json; n_words does not count it */
 	const char *takes; /* the words that the command takes, for prompt_wrong() */
 	enum prompt_status status;
-	/* Adds the next line to `out`, or nothing, and moves vm, vcpu and row on. The output ends
-	 * at vm = n_vms. A long line is made in parts, each in a stay of its own: see
+	/* Adds the next line to `out`, or nothing, and moves vm, vcpu and row on. Not called while
+	 * what it has asked of observers is not done. The output ends at vm = n_vms. A long line is made in parts, each in a stay of its own: see
 	 * prompt_part(). */
 	prompt_fn *next;
 	uint32_t part;     /* parts of this line that are made */

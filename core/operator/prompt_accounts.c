@@ -123,8 +123,6 @@ static void tell_next(struct prompt *p)
 
 static void accounted(struct prompt *p)
 {
-	if (atomic_load(&observe_request.vcpus))
-		return;
 	if (p->row) {
 		tell_next(p);
 		return;

@@ -165,8 +165,6 @@ static bool tell_next(struct prompt *p)
 
 static void begun(struct prompt *p)
 {
-	if (atomic_load(&observe_request.vcpus))
-		return;
 	if (!p->row) {
 		p->row = 1;
 		observe_post(OBSERVE_BEGIN, BIT(prompt_vcpu(p)->index));
@@ -221,8 +219,6 @@ void prompt_observe(struct prompt *p)
 
 static void looked(struct prompt *p)
 {
-	if (atomic_load(&observe_request.vcpus))
-		return;
 	while (!(looked_at & BIT(prompt_vcpu(p)->index))) {
 		prompt_next_vcpu(p);
 		if (p->vm >= n_vms)

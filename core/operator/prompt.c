@@ -127,55 +127,34 @@ void prompt_tell(struct prompt *p)
 	p->part = 0;
 	p->told = true;
 	p->string = false;
-	p->before = ' ';
 	p->from = p->to = 0;
 }
 
 /* Characters of a line that are made JSON or text in one stay. */
 #define CHARACTERS 160U
 
-static void finish_json(struct prompt *p)
+/* Returns false if it has not reached the end of the line. As text, the line loses its outer braces
+ * and its quotes; from[-1] is as it was, because `to` is behind it. */
+static bool finish(struct prompt *p)
 {
-	char *at = p->line + p->from, *end = at + CHARACTERS;
+	char *from = p->line + p->from, *to = p->line + p->to, *end = from + CHARACTERS;
+	bool json = p->json, string = p->string;
 
-	for (; *at != '\0' && at < end; at++) {
-		if (*at == '\'')
-			*at = '"';
-	}
-	p->told = *at != '\0';
-	p->from = (uint32_t)(at - p->line);
-}
-
-static void finish_text(struct prompt *p)
-{
-	char *to = p->line + p->to, before = p->before;
-	const char *line = p->line, *from = line + p->from, *end = from + CHARACTERS;
-	bool string = p->string;
-
-	for (; *from != '\0' && from < end; before = *from++) {
+	for (; *from != '\0' && from < end; from++) {
 		bool quote = *from == '\'';
-		bool outer = from == line || from[1] == '\0';
 
 		string = string != quote;
-		if (quote ? before == ',' : !outer)
+		if (json)
+			*to++ = quote ? '"' : *from;
+		else if (quote ? from[-1] == ',' : from != p->line && from[1] != '\0')
 			*to++ = quote || (*from == ':' && !string) ? ' ' : *from;
 	}
 	p->told = *from != '\0';
-	p->before = before;
 	p->string = string;
-	p->from = (uint32_t)(from - line);
-	p->to = (uint32_t)(to - line);
+	p->from = (uint32_t)(from - p->line);
+	p->to = (uint32_t)(to - p->line);
 	if (!p->told)
 		*to = '\0';
-}
-
-/* Returns false if it has not reached the end of the line. */
-static bool finish(struct prompt *p)
-{
-	if (p->json)
-		finish_json(p);
-	else
-		finish_text(p);
 	return !p->told;
 }
 

@@ -67,7 +67,6 @@ struct prompt {
 	prompt_fn *next;
 	uint32_t part;     /* parts of this line that are made */
 	bool told, string; /* for prompt_tell() */
-	char before;
 	uint32_t from, to;
 	uint32_t vm;
 	uint32_t vcpu;

@@ -164,11 +164,9 @@ void prompt_crash(struct prompt *p)
 		return;
 	crash.state = last_words_state(crash.vm);
 	if (!crash.state) {
-		if (p->json)
-			prompt_answer(p, PROMPT_OK, "{\"vm\":\"%s\",\"failure\":null}",
-			              crash.vm->config->name);
-		else
-			prompt_answer(p, PROMPT_OK, "%s has not failed", crash.vm->config->name);
+		prompt_answer(p, PROMPT_OK,
+		              p->json ? "{\"vm\":\"%s\",\"failure\":null}" : "%s has not failed",
+		              crash.vm->config->name);
 		return;
 	}
 	if (crash.state & 1) {

@@ -114,12 +114,8 @@ static void put(const struct vm *vm, struct rings *r, const char *line, enum pro
 
 static void begin(const struct vm *vm, struct rings *r, uint64_t now)
 {
-	const struct vm_operator *o = &vm->config->operator;
-
 	if (prompt_take(prompt_client(vm), now)) {
-		prompt_start(prompt_client(vm),
-		             o->access == VM_OPERATOR_CONTROL ? PROMPT_CONTROL : PROMPT_WATCH,
-		             o->vms, r->text);
+		prompt_start(prompt_client(vm), &vm->config->operator, r->text);
 		r->state = IS_ANSWERED;
 	} else if (now - r->since >= platform.timebase / PROMPT_HOLD_HZ) {
 		r->state = IS_ANSWERED; /* and does not hold the prompt */
@@ -207,23 +203,17 @@ static void rest(const struct vm *vm, struct rings *r)
 {
 	uint32_t client = prompt_client(vm);
 
-	switch (r->step) {
-	case END_OBSERVATIONS:
-		if (!prompt_take(client, csr_read(CSR_TIME)))
-			return;
+	if (r->step == END_OBSERVATIONS && prompt_take(client, csr_read(CSR_TIME))) {
 		observe_request.number = 0;
 		observe_post(OBSERVE_END, observe_vcpus(vm->config->operator.vms));
-		break;
-	case OBSERVATIONS_END:
-		if (prompt_holds(client) && atomic_load(&observe_request.vcpus))
-			return;
+		r->step = OBSERVATIONS_END;
+	} else if (r->step == OBSERVATIONS_END &&
+	           !(prompt_holds(client) && atomic_load(&observe_request.vcpus))) {
 		prompt_release(client);
-		break;
-	default:
+		r->step = CLEAR;
+	} else if (r->step == CLEAR) {
 		clear_page(vm, r);
-		return;
 	}
-	r->step++;
 }
 
 bool operator_rest(struct vm *vm)

@@ -14,52 +14,53 @@
 
 static prompt_fn life, move, power_off, frames, help, keys;
 
+/* Who may give a command beside the serial line: no VM, or an operator in the VM tree. */
+enum { SERIAL = VM_OPERATOR_NONE, WATCH = VM_OPERATOR_WATCH, CONTROL = VM_OPERATOR_CONTROL };
+
 struct command {
 	const char *name, *takes;
 	uint32_t least, most; /* words, with its name */
 	prompt_fn *answer;
 	const char *does;
-	enum prompt_access needs; /* PROMPT_ALL: no VM may give it */
+	uint8_t needs;
 	bool json;
 };
 
 static const struct command commands[] = {
     {"vms", "--json or nothing", 1, 1, prompt_vms,
-     "state, uptime, vcpus, harts and memory of each VM", PROMPT_WATCH, true},
+     "state, uptime, vcpus, harts and memory of each VM", WATCH, true},
     {"exits", "--json or nothing", 1, 1, prompt_exits,
-     "of each vcpu, how many by cause, and what they cost", PROMPT_WATCH, true},
+     "of each vcpu, how many by cause, and what they cost", WATCH, true},
     {"pmu", "--json or nothing", 1, 1, prompt_pmu,
-     "of each vcpu, the counters that its guest has configured", PROMPT_WATCH, true},
+     "of each vcpu, the counters that its guest has configured", WATCH, true},
     {"trace", "on, on VM, off, --json or nothing", 1, 3, prompt_trace,
-     "notes exits; shows those that came last", PROMPT_ALL, true},
+     "notes exits; shows those that came last", SERIAL, true},
     {"crash", "the name of a VM", 2, 2, prompt_crash,
-     "what is left of it since it failed last: registers, text, exits", PROMPT_CONTROL, true},
+     "what is left of it since it failed last: registers, text, exits", CONTROL, true},
     {"observe", "a VM and an event, as instructions:u or 0x20000/0x1234:k", 3, 3, prompt_observe,
-     "counts an event of a whole VM from now on", PROMPT_WATCH, true},
+     "counts an event of a whole VM from now on", WATCH, true},
     {"sample", "a VM, an event, how many of it or 1000hz, and how many callers or nothing", 4, 5,
-     prompt_observe, "notes where a VM is each time; observed and unobserve take it", PROMPT_WATCH,
-     true},
+     prompt_observe, "notes where a VM is each time; observed and unobserve take it", WATCH, true},
     {"stays", "on, on VM, or off", 2, 3, prompt_stays, "notes each stay in HS; samples takes them",
-     PROMPT_ALL, true},
-    {"samples", "nothing", 1, 1, prompt_samples, "takes what was noted, for programs", PROMPT_ALL,
+     SERIAL, true},
+    {"samples", "nothing", 1, 1, prompt_samples, "takes what was noted, for programs", SERIAL,
      false},
     {"account", "the name of a VM", 2, 2, prompt_observe,
-     "counts to which of its exits Tally's instructions go; unobserve ends it", PROMPT_ALL, true},
-    {"accounts", "nothing", 1, 1, prompt_accounts, "what they went to so far", PROMPT_ALL, true},
-    {"observed", "one number, or none", 1, 2, prompt_observed, "what has been counted",
-     PROMPT_WATCH, true},
-    {"unobserve", "one number, or none", 1, 2, prompt_observed, "the last of it", PROMPT_WATCH,
+     "counts to which of its exits Tally's instructions go; unobserve ends it", SERIAL, true},
+    {"accounts", "nothing", 1, 1, prompt_accounts, "what they went to so far", SERIAL, true},
+    {"observed", "one number, or none", 1, 2, prompt_observed, "what has been counted", WATCH,
      true},
-    {"start", "the name of a VM", 2, 2, life, "starts one that is off", PROMPT_CONTROL, false},
-    {"stop", "the name of a VM", 2, 2, life, "as if its power went", PROMPT_CONTROL, false},
-    {"restart", "the name of a VM", 2, 2, life, "stops and starts it", PROMPT_CONTROL, false},
+    {"unobserve", "one number, or none", 1, 2, prompt_observed, "the last of it", WATCH, true},
+    {"start", "the name of a VM", 2, 2, life, "starts one that is off", CONTROL, false},
+    {"stop", "the name of a VM", 2, 2, life, "as if its power went", CONTROL, false},
+    {"restart", "the name of a VM", 2, 2, life, "stops and starts it", CONTROL, false},
     {"move", "a VM, the number of its vcpu, and a hart", 4, 4, move,
-     "to another of the harts that it may run on", PROMPT_CONTROL, false},
-    {"poweroff", "nothing", 1, 1, power_off, "stops all, then the machine", PROMPT_ALL, false},
-    {"frames", "on or off", 2, 2, frames, "for programs (docs/frames.md)", PROMPT_ALL, false},
-    {"help", "nothing", 1, 1, help, "these lines", PROMPT_WATCH, false},
-    {"keys", "nothing", 1, 1, keys, "the keys after Ctrl-T, and the VMs", PROMPT_ALL, false},
-    {"exit", "nothing", 1, 1, NULL, "back to the guest, as Ctrl-T twice", PROMPT_ALL, false},
+     "to another of the harts that it may run on", CONTROL, false},
+    {"poweroff", "nothing", 1, 1, power_off, "stops all, then the machine", SERIAL, false},
+    {"frames", "on or off", 2, 2, frames, "for programs (docs/frames.md)", SERIAL, false},
+    {"help", "nothing", 1, 1, help, "these lines", WATCH, false},
+    {"keys", "nothing", 1, 1, keys, "the keys after Ctrl-T, and the VMs", SERIAL, false},
+    {"exit", "nothing", 1, 1, NULL, "back to the guest, as Ctrl-T twice", SERIAL, false},
 };
 
 /* The current command, or the last one. */
@@ -96,8 +97,8 @@ struct vm *prompt_vm_named(struct prompt *p, const char *name)
 	}
 	/* A VM is not told which other VMs there are. */
 	prompt_answer(p, PROMPT_FAILED,
-	              p->access == PROMPT_ALL ? "%s: no VM is called \"%s\""
-	                                      : "%s: \"%s\" is not in operator-vms",
+	              p->rights ? "%s: \"%s\" is not in operator-vms"
+	                        : "%s: no VM is called \"%s\"",
 	              p->word[0], name);
 	return NULL;
 }
@@ -239,12 +240,11 @@ static void move(struct prompt *p)
  * HS. They are part of the answer, so no VM can delay them by its output. */
 static void frames(struct prompt *p)
 {
-	bool on = strcmp(p->word[1], "on") == 0;
+	const struct vm *none;
+	bool on;
 
-	if (!on && strcmp(p->word[1], "off") != 0) {
-		prompt_wrong(p);
+	if (!prompt_on_or_off(p, &on, &none))
 		return;
-	}
 	if (p->vm == 0 && p->row++ == 0) {
 		terminal_frames(on);
 		return;
@@ -289,11 +289,11 @@ static void split(struct prompt *p)
  * checked by prompt_vm_named() and prompt_step(). */
 static bool may(struct prompt *p, const struct command *c)
 {
-	if (p->access == PROMPT_ALL || (c->needs != PROMPT_ALL && c->needs <= p->access))
+	if (!p->rights || (c->needs != SERIAL && c->needs <= p->rights->access))
 		return true;
 	prompt_answer(p, PROMPT_FAILED,
-	              c->needs == PROMPT_ALL ? "%s: only the serial line may"
-	                                     : "%s: needs operator = \"control\"",
+	              c->needs == SERIAL ? "%s: only the serial line may"
+	                                 : "%s: needs operator = \"control\"",
 	              p->word[0]);
 	return false;
 }
@@ -319,10 +319,12 @@ static void understand(struct prompt *p)
 	prompt_answer(p, PROMPT_WRONG, "no such command; help lists those that there are");
 }
 
-void prompt_start(uint32_t client, enum prompt_access access, uint32_t vms_named, const char *text)
+void prompt_start(uint32_t client, const struct vm_operator *rights, const char *text)
 {
-	prompt = (struct prompt){
-	    .next = understand, .client = client, .access = access, .vms = vms_named};
+	prompt = (struct prompt){.next = understand,
+	                         .client = client,
+	                         .rights = rights,
+	                         .vms = rights ? rights->vms : ~0U};
 	(void)tally_snprintf(prompt.text, sizeof(prompt.text), "%s", text);
 }
 
@@ -372,7 +374,7 @@ const char *prompt_line(enum prompt_status *status)
 	if (!prompt_enter())
 		return line;
 	if (waits && prompt_take(PROMPT_SERIAL, csr_read(CSR_TIME))) {
-		prompt_start(PROMPT_SERIAL, PROMPT_ALL, ~0U, typed);
+		prompt_start(PROMPT_SERIAL, NULL, typed);
 		waits = false;
 	}
 	if (!waits)

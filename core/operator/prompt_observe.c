@@ -194,8 +194,8 @@ static bool is_number(const struct prompt *p, uint64_t number)
 {
 	uint64_t client = number >> OBSERVE_CLIENT_SHIFT;
 
-	return client <= VM_MAX_VMS && (p->access == PROMPT_ALL || client == p->client) &&
-	       number & NUMBERS && (number & NUMBERS) <= last_number[client];
+	return client <= VM_MAX_VMS && (!p->rights || client == p->client) && number & NUMBERS &&
+	       (number & NUMBERS) <= last_number[client];
 }
 
 void prompt_observe(struct prompt *p)

@@ -104,11 +104,10 @@ void prompt_release(uint32_t client)
 }
 
 /* Its rights are those of the tree, whatever it asks, and the text is printable and ends. */
-void prompt_start(uint32_t client, enum prompt_access access, uint32_t vms_named, const char *text)
+void prompt_start(uint32_t client, const struct vm_operator *rights, const char *text)
 {
 	assert_int_equal(client, MINE);
-	assert_int_equal(access, PROMPT_WATCH);
-	assert_int_equal(vms_named, VMS);
+	assert_ptr_equal(rights, &vm.config->operator);
 	assert_true(strlen(text) <= CONSOLE_COMMAND_BYTES);
 	for (; *text; text++)
 		assert_true(*text >= ' ' && *text <= '~');

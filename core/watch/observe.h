@@ -60,12 +60,9 @@ extern struct observe_request observe_request;
  * the machine. Only for the holder of the prompt (core/operator/prompt_server.h); any hart. */
 void observe_post(enum observe_what what, uint64_t vcpus);
 
-/* Returns the vcpus of the machine with observers whose VM is in the mask. Any hart. */
+/* Returns the vcpus of the machine with observers whose VM is in the mask. Any hart; the result may
+ * be outdated when it returns. */
 uint64_t observe_vcpus(uint32_t of_vms);
-
-/* Whether the vcpu has observers. Any hart may call it; the result may be outdated when it
- * returns. */
-bool vcpu_is_observed(const struct vcpu *vcpu);
 
 /* Serves the request if it was posted for the vcpu, or sets the timer for it if its time has not
  * come. Home hart only. */

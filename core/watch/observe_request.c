@@ -42,7 +42,7 @@ uint64_t observe_vcpus(uint32_t of_vms)
 	uint64_t found = 0;
 
 	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
-		if (of_vms >> pcpu->vcpus[i]->vm->index & 1 && vcpu_is_observed(pcpu->vcpus[i]))
+		if (of_vms >> pcpu->vcpus[i]->vm->index & 1 && pcpu->vcpus[i]->observers.n)
 			found |= BIT(i);
 	}
 	return found;

@@ -341,17 +341,12 @@ uint64_t account_call(uint32_t row, uint64_t *fid)
 	return row;
 }
 
-bool vcpu_is_observed(const struct vcpu *vcpu)
-{
-	return vcpu->index & 1;
-}
-
 uint64_t observe_vcpus(uint32_t of_vms)
 {
 	uint64_t found = 0;
 
 	for (uint32_t i = 0; i < MAX_HART_VCPUS && this_pcpu()->vcpus[i]; i++)
-		found |= vcpu_is_observed(this_pcpu()->vcpus[i]) ? BIT(i) : 0;
+		found |= this_pcpu()->vcpus[i]->index & 1 ? BIT(i) : 0;
 	require(of_vms == ~0U);
 	return found;
 }

@@ -56,7 +56,8 @@ struct prompt {
 	enum prompt_status status;
 	/* Adds the next line to `out`, or nothing, and moves vm, vcpu and row on. Not called while
 	 * what it has asked of observers is not done. The output ends at vm = n_vms. A long line is
-	 * made in parts, each in a stay of its own: see prompt_part(). */
+	 * made in parts, each in a stay of its own: if it counts `part` up, it is called for the
+	 * same line again. */
 	prompt_fn *next;
 	uint32_t part;     /* parts of this line that are made */
 	bool told, string; /* for prompt_tell() */
@@ -102,12 +103,6 @@ uint64_t prompt_number(const char *word);
  * prompt_tell() ends it. With --json it is printed as JSON, otherwise as "NAME VALUE, NAME VALUE".
  */
 void prompt_vcpu_names(struct prompt *p, const struct vcpu *vcpu);
-
-/* Ends a part of a line: the next stay calls `next` for the same line again. */
-static inline void prompt_part(struct prompt *p)
-{
-	p->part++;
-}
 
 void prompt_tell(struct prompt *p);
 

@@ -133,7 +133,7 @@ static bool tell(struct prompt *p, const struct observer *o)
 		         "'value':%lu",
 		         o->number, o->event.event_idx, o->event.data, filter_name(o->event.flags),
 		         o->value);
-		prompt_part(p);
+		p->part++;
 		return false;
 	}
 	text_add(&p->out, ",'ns':%lu,'at_ns':%lu,'looked_ns':%lu,'shared':%s",

@@ -250,7 +250,8 @@ static void end_for(struct vcpu *vcpu, bool all, const char *why)
 		if (!o->ended)
 			o->ended = why;
 	}
-	account_stop(vcpu);
+	/* The rows of its account stay. */
+	stays_stop_recording(vcpu, STAYS_FOR_ACCOUNT);
 }
 
 void vcpu_end_observers(struct vcpu *vcpu)

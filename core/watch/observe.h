@@ -33,7 +33,7 @@ struct account;
 enum observe_what {
 	OBSERVE_BEGIN, /* on each vcpu when its home hart sees the request */
 	OBSERVE_READ,  /* reads all vcpus at one moment */
-	OBSERVE_ROWS,  /* reads one vcpu, and copies its account for account_last_copy() */
+	OBSERVE_ROWS,  /* reads one vcpu, and copies its account for account_told */
 	OBSERVE_END,   /* on each vcpu, like OBSERVE_BEGIN; the values are not read */
 	/* Starts or stops recording the vcpu's stays in HS (core/watch/stays.h). No observers are
 	 * involved. */

@@ -8,8 +8,6 @@
  * The guest may write its memory at any time. Tally never reads what it has written there, and
  * reads what the guest has written once, into a local.
  */
-#include "core/operator/operator_rings.h"
-
 #include <string.h>
 
 #include "arch/riscv/hart/csr.h"
@@ -39,12 +37,7 @@ struct rings {
 	enum { END_OBSERVATIONS, OBSERVATIONS_END, CLEAR } step;
 	uint32_t pages;
 };
-static struct rings *rings_of[VM_MAX_VMS]; /* NULL: the VM is no operator */
-
-void operator_rings_make(const struct vm *vm, void *(*alloc)(size_t size))
-{
-	rings_of[vm->index] = alloc(sizeof(struct rings));
-}
+static struct rings rings_of[VM_MAX_VMS];
 
 /* Copies a request. One that is too long, or not printable, becomes one that no command has. */
 static void copy_request(struct rings *r, const struct operator_request *slot)
@@ -161,7 +154,7 @@ static bool step(struct vm *vm, struct rings *r)
 static bool serve_rings(struct vcpu *vcpu)
 {
 	struct vm *vm = vcpu->vm;
-	struct rings *r = rings_of[vm->index];
+	struct rings *r = &rings_of[vm->index];
 	bool more, tell;
 
 	if (!prompt_enter())
@@ -218,7 +211,7 @@ static void rest(const struct vm *vm, struct rings *r)
 
 bool operator_rest(struct vm *vm)
 {
-	struct rings *r = rings_of[vm->index];
+	struct rings *r = &rings_of[vm->index];
 
 	if (r->cleared_life == vm->life.number)
 		return false;

@@ -14,7 +14,6 @@
 #include "core/hart/platform.h"
 #include "core/io/operator_function.h"
 #include "core/io/port.h"
-#include "core/operator/operator_rings.h"
 #include "core/operator/prompt.h"
 #include "core/operator/prompt_server.h"
 #include "core/vcpu/long_call.h"
@@ -156,11 +155,6 @@ void samples_forget(uint32_t client)
 	seen.forgotten++;
 }
 
-static void *alloc(size_t size)
-{
-	return calloc(1, size);
-}
-
 /* Writes anything where the guest may write, and sometimes what makes sense. */
 static void guest_writes(void)
 {
@@ -270,6 +264,5 @@ int main(void)
 
 	memory = calloc(1, sizeof(*memory));
 	luck = (struct chance){chance_mix(7)};
-	operator_rings_make(&vm, alloc);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -264,11 +264,8 @@ static void help(struct prompt *p)
 
 static void keys(struct prompt *p)
 {
-	char text[CONSOLE_HELP_BYTES];
-
-	if (!terminal_help(p->row++, text, sizeof(text)))
+	if (!terminal_help(p->row++, &p->out))
 		p->vm = n_vms;
-	text_add(&p->out, "%s", text);
 }
 
 /* Cuts the text into words. Words beyond those that a command can take are only counted. */
@@ -357,12 +354,10 @@ const char *prompt_step(enum prompt_status *status)
 
 /* The serial line's next command, until it has the prompt. */
 static char typed[CONSOLE_COMMAND_BYTES + 1];
-static bool waits;
 
 void prompt_begin(const char *text)
 {
 	(void)tally_snprintf(typed, sizeof(typed), "%s", text ? text : "?");
-	waits = true;
 	prompt_wait_serial();
 }
 
@@ -373,11 +368,9 @@ const char *prompt_line(enum prompt_status *status)
 	*status = PROMPT_OK;
 	if (!prompt_enter())
 		return line;
-	if (waits && prompt_take(PROMPT_SERIAL, csr_read(CSR_TIME))) {
+	if (!prompt_holds(PROMPT_SERIAL) && prompt_take(PROMPT_SERIAL, csr_read(CSR_TIME)))
 		prompt_start(PROMPT_SERIAL, NULL, typed);
-		waits = false;
-	}
-	if (!waits)
+	if (prompt_holds(PROMPT_SERIAL))
 		line = prompt_step(status);
 	if (!line)
 		prompt_release(PROMPT_SERIAL);

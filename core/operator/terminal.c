@@ -194,10 +194,10 @@ __attribute__((cold)) bool terminal_frames_vm(uint32_t vm)
 	return all;
 }
 
-__attribute__((cold)) bool terminal_help(uint32_t row, char *text, size_t size)
+__attribute__((cold)) bool terminal_help(uint32_t row, struct text *text)
 {
 	log_lock();
-	bool more = console_help(&console, row, text, size);
+	bool more = console_help(&console, row, text);
 
 	log_unlock();
 	return more;

@@ -138,17 +138,16 @@ static void answer(const struct vm *vm, struct rings *r)
 static bool step(struct vm *vm, struct rings *r)
 {
 	uint64_t now = csr_read(CSR_TIME);
-	bool more = true;
 
 	if (r->state == NO_REQUEST)
-		more = take_request(vm, r, now);
-	else if (r->state == WAITS)
+		return take_request(vm, r, now);
+	if (r->state == WAITS)
 		begin(vm, r, now);
 	else if (has_room(vm, r))
 		answer(vm, r);
 	else
-		more = false;
-	return more;
+		return false;
+	return true;
 }
 
 static bool serve_rings(struct vcpu *vcpu)

@@ -35,8 +35,8 @@ enum observe_what {
 	OBSERVE_READ,  /* reads all vcpus at one moment */
 	OBSERVE_ROWS,  /* reads one vcpu, and copies its account for account_told */
 	OBSERVE_END,   /* on each vcpu, like OBSERVE_BEGIN; the values are not read */
-	/* Starts or stops recording the vcpu's stays in HS (core/watch/stays.h). No observers are
-	 * involved. */
+	/* From here on no observers are involved: starts or stops recording the vcpu's stays in HS
+	 * (core/watch/stays.h). */
 	OBSERVE_STAYS,
 	OBSERVE_NO_STAYS,
 };

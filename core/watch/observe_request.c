@@ -17,19 +17,14 @@
 
 struct observe_request observe_request;
 
-/* Recording begins and ends at once, for each vcpu after the other. */
-static bool is_of_stays(enum observe_what what)
-{
-	return what == OBSERVE_STAYS || what == OBSERVE_NO_STAYS;
-}
-
 void observe_post(enum observe_what what, uint64_t vcpus)
 {
 	uint32_t i;
 
 	observe_request.what = what;
 	observe_request.at = csr_read(CSR_TIME);
-	if (!is_of_stays(what))
+	/* Recording begins and ends at once, for each vcpu after the other. */
+	if (what < OBSERVE_STAYS)
 		observe_request.at += platform.timebase / MOMENT_HZ;
 	atomic_store(&observe_request.vcpus, vcpus);
 	for_each_bit (i, vcpus)

@@ -5,7 +5,6 @@
 #include "core/io/operator_function.h"
 #include "core/lib/text.h"
 #include "core/log.h"
-#include "core/operator/operator_rings.h"
 #include "core/operator/prompt_server.h"
 #include "core/vcpu/vm.h"
 #include "core/watch/samples.h"
@@ -64,7 +63,6 @@ void operator_create(struct vm *vm)
 	if (vm->config->operator.samples_hz)
 		make_samples(vm, memory);
 	operator_function_make(vm, memory, page_alloc_array);
-	operator_rings_make(vm, page_alloc_array);
 }
 
 /* "vm beta: operator "watch" of alpha beta, at most 100 requests a second, 1000 samples a second

@@ -471,7 +471,6 @@ void vms_create(const struct vm_tree *tree)
 	         (largest + 1023) >> 10);
 	samples_init(page_alloc_array, page_alloc_uncleared);
 	account_init(page_alloc_array);
-	stays_init(page_alloc_array);
 	ledger_make(page_alloc_array);
 }
 

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "core/console/console_line.h"
+#include "core/lib/text.h"
 
 #define CONSOLE_MAX_VMS    16u
 #define CONSOLE_NAME_BYTES 32u
@@ -111,10 +112,9 @@ void console_prompt_ready(struct console *c);
  * there. */
 void console_answer(struct console *c, const char *id, const char *text, unsigned int status);
 
-/* Makes line `row`, from 0, of the text about the keys, of less than CONSOLE_HELP_BYTES bytes.
- * Returns whether another one follows. */
-#define CONSOLE_HELP_BYTES 80u
-bool console_help(const struct console *c, unsigned int row, char *text, size_t size);
+/* Adds line `row`, from 0, of the text about the keys, of less than 80 bytes. Returns whether
+ * another one follows. */
+bool console_help(const struct console *c, unsigned int row, struct text *text);
 
 /* Returns the VM that console_input() would return for an ordinary byte, or -1. While that VM has
  * no room for input, the caller leaves typed bytes in the UART, so that pasted text is not lost. */

@@ -120,7 +120,7 @@ static void request_key(struct console *c, uint8_t ch)
 	console_command(text ? r->text : "0", r->too_long ? NULL : text);
 }
 
-bool console_help(const struct console *c, unsigned int row, char *text, size_t size)
+bool console_help(const struct console *c, unsigned int row, struct text *text)
 {
 	static const char *const keys[] = {
 	    "Ctrl-T, then 1..9, n, p: that, the next, the one before gets the input;",
@@ -130,10 +130,10 @@ bool console_help(const struct console *c, unsigned int row, char *text, size_t 
 	const unsigned int n = sizeof(keys) / sizeof(keys[0]), vm = row - n;
 
 	if (row < n)
-		(void)tally_snprintf(text, size, "%s", keys[row]);
+		text_add(text, "%s", keys[row]);
 	else
-		(void)tally_snprintf(text, size, "%c %u %s%s", vm == c->focus ? '*' : ' ', vm + 1,
-		                     c->names[vm], c->lines[vm].ended ? " (ended)" : "");
+		text_add(text, "%c %u %s%s", vm == c->focus ? '*' : ' ', vm + 1, c->names[vm],
+		         c->lines[vm].ended ? " (ended)" : "");
 	return row + 1 < n + c->n_vms;
 }
 

@@ -8,8 +8,6 @@
  * The guest may write its memory at any time. Tally never reads what it has written there, and
  * reads what the guest has written once, into a local.
  */
-#include "core/operator/operator_rings.h"
-
 #include <string.h>
 
 #include "arch/riscv/hart/csr.h"
@@ -39,12 +37,7 @@ struct rings {
 	enum { END_OBSERVATIONS, OBSERVATIONS_END, CLEAR } step;
 	uint32_t pages;
 };
-static struct rings *rings_of[VM_MAX_VMS]; /* NULL: the VM is no operator */
-
-void operator_rings_make(const struct vm *vm, void *(*alloc)(size_t size))
-{
-	rings_of[vm->index] = alloc(sizeof(struct rings));
-}
+static struct rings rings_of[VM_MAX_VMS];
 
 /* Copies a request. One that is too long, or not printable, becomes one that no command has. */
 static void copy_request(struct rings *r, const struct operator_request *slot)
@@ -114,12 +107,8 @@ static void put(const struct vm *vm, struct rings *r, const char *line, enum pro
 
 static void begin(const struct vm *vm, struct rings *r, uint64_t now)
 {
-	const struct vm_operator *o = &vm->config->operator;
-
 	if (prompt_take(prompt_client(vm), now)) {
-		prompt_start(prompt_client(vm),
-		             o->access == VM_OPERATOR_CONTROL ? PROMPT_CONTROL : PROMPT_WATCH,
-		             o->vms, r->text);
+		prompt_start(prompt_client(vm), &vm->config->operator, r->text);
 		r->state = IS_ANSWERED;
 	} else if (now - r->since >= platform.timebase / PROMPT_HOLD_HZ) {
 		r->state = IS_ANSWERED; /* and does not hold the prompt */
@@ -149,23 +138,22 @@ static void answer(const struct vm *vm, struct rings *r)
 static bool step(struct vm *vm, struct rings *r)
 {
 	uint64_t now = csr_read(CSR_TIME);
-	bool more = true;
 
 	if (r->state == NO_REQUEST)
-		more = take_request(vm, r, now);
-	else if (r->state == WAITS)
+		return take_request(vm, r, now);
+	if (r->state == WAITS)
 		begin(vm, r, now);
 	else if (has_room(vm, r))
 		answer(vm, r);
 	else
-		more = false;
-	return more;
+		return false;
+	return true;
 }
 
 static bool serve_rings(struct vcpu *vcpu)
 {
 	struct vm *vm = vcpu->vm;
-	struct rings *r = rings_of[vm->index];
+	struct rings *r = &rings_of[vm->index];
 	bool more, tell;
 
 	if (!prompt_enter())
@@ -207,28 +195,22 @@ static void rest(const struct vm *vm, struct rings *r)
 {
 	uint32_t client = prompt_client(vm);
 
-	switch (r->step) {
-	case END_OBSERVATIONS:
-		if (!prompt_take(client, csr_read(CSR_TIME)))
-			return;
+	if (r->step == END_OBSERVATIONS && prompt_take(client, csr_read(CSR_TIME))) {
 		observe_request.number = 0;
 		observe_post(OBSERVE_END, observe_vcpus(vm->config->operator.vms));
-		break;
-	case OBSERVATIONS_END:
-		if (prompt_holds(client) && atomic_load(&observe_request.vcpus))
-			return;
+		r->step = OBSERVATIONS_END;
+	} else if (r->step == OBSERVATIONS_END &&
+	           !(prompt_holds(client) && atomic_load(&observe_request.vcpus))) {
 		prompt_release(client);
-		break;
-	default:
+		r->step = CLEAR;
+	} else if (r->step == CLEAR) {
 		clear_page(vm, r);
-		return;
 	}
-	r->step++;
 }
 
 bool operator_rest(struct vm *vm)
 {
-	struct rings *r = rings_of[vm->index];
+	struct rings *r = &rings_of[vm->index];
 
 	if (r->cleared_life == vm->life.number)
 		return false;

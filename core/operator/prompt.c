@@ -10,57 +10,59 @@
 #include "core/operator/prompt_server.h"
 #include "core/operator/terminal.h"
 #include "core/sched/vcpu_move.h"
+#include "core/watch/observe.h"
 
 static prompt_fn life, move, power_off, frames, help, keys;
+
+/* Who may give a command beside the serial line: no VM, or an operator in the VM tree. */
+enum { SERIAL = VM_OPERATOR_NONE, WATCH = VM_OPERATOR_WATCH, CONTROL = VM_OPERATOR_CONTROL };
 
 struct command {
 	const char *name, *takes;
 	uint32_t least, most; /* words, with its name */
 	prompt_fn *answer;
 	const char *does;
-	enum prompt_access needs; /* PROMPT_ALL: no VM may give it */
+	uint8_t needs;
 	bool json;
 };
 
 static const struct command commands[] = {
     {"vms", "--json or nothing", 1, 1, prompt_vms,
-     "state, uptime, vcpus, harts and memory of each VM", PROMPT_WATCH, true},
+     "state, uptime, vcpus, harts and memory of each VM", WATCH, true},
     {"exits", "--json or nothing", 1, 1, prompt_exits,
-     "of each vcpu, how many by cause, and what they cost", PROMPT_WATCH, true},
+     "of each vcpu, how many by cause, and what they cost", WATCH, true},
     {"pmu", "--json or nothing", 1, 1, prompt_pmu,
-     "of each vcpu, the counters that its guest has configured", PROMPT_WATCH, true},
+     "of each vcpu, the counters that its guest has configured", WATCH, true},
     {"trace", "on, on VM, off, --json or nothing", 1, 3, prompt_trace,
-     "notes exits; shows those that came last", PROMPT_ALL, true},
+     "notes exits; shows those that came last", SERIAL, true},
     {"crash", "the name of a VM", 2, 2, prompt_crash,
-     "what is left of it since it failed last: registers, text, exits", PROMPT_CONTROL, true},
+     "what is left of it since it failed last: registers, text, exits", CONTROL, true},
     {"last", "the name of a VM", 2, 2, prompt_last,
-     "how its last life has ended, and the end of its text", PROMPT_CONTROL, true},
+     "how its last life has ended, and the end of its text", CONTROL, true},
     {"observe", "a VM and an event, as instructions:u or 0x20000/0x1234:k", 3, 3, prompt_observe,
-     "counts an event of a whole VM from now on", PROMPT_WATCH, true},
+     "counts an event of a whole VM from now on", WATCH, true},
     {"sample", "a VM, an event, how many of it or 1000hz, and how many callers or nothing", 4, 5,
-     prompt_observe, "notes where a VM is each time; observed and unobserve take it", PROMPT_WATCH,
-     true},
+     prompt_observe, "notes where a VM is each time; observed and unobserve take it", WATCH, true},
     {"stays", "on, on VM, or off", 2, 3, prompt_stays, "notes each stay in HS; samples takes them",
-     PROMPT_ALL, true},
-    {"samples", "nothing", 1, 1, prompt_samples, "takes what was noted, for programs", PROMPT_ALL,
+     SERIAL, true},
+    {"samples", "nothing", 1, 1, prompt_samples, "takes what was noted, for programs", SERIAL,
      false},
     {"account", "the name of a VM", 2, 2, prompt_observe,
-     "counts to which of its exits Tally's instructions go; unobserve ends it", PROMPT_ALL, true},
-    {"accounts", "nothing", 1, 1, prompt_accounts, "what they went to so far", PROMPT_ALL, true},
-    {"observed", "one number, or none", 1, 2, prompt_observed, "what has been counted",
-     PROMPT_WATCH, true},
-    {"unobserve", "one number, or none", 1, 2, prompt_observed, "the last of it", PROMPT_WATCH,
+     "counts to which of its exits Tally's instructions go; unobserve ends it", SERIAL, true},
+    {"accounts", "nothing", 1, 1, prompt_accounts, "what they went to so far", SERIAL, true},
+    {"observed", "one number, or none", 1, 2, prompt_observed, "what has been counted", WATCH,
      true},
-    {"start", "the name of a VM", 2, 2, life, "starts one that is off", PROMPT_CONTROL, false},
-    {"stop", "the name of a VM", 2, 2, life, "as if its power went", PROMPT_CONTROL, false},
-    {"restart", "the name of a VM", 2, 2, life, "stops and starts it", PROMPT_CONTROL, false},
+    {"unobserve", "one number, or none", 1, 2, prompt_observed, "the last of it", WATCH, true},
+    {"start", "the name of a VM", 2, 2, life, "starts one that is off", CONTROL, false},
+    {"stop", "the name of a VM", 2, 2, life, "as if its power went", CONTROL, false},
+    {"restart", "the name of a VM", 2, 2, life, "stops and starts it", CONTROL, false},
     {"move", "a VM, the number of its vcpu, and a hart", 4, 4, move,
-     "to another of the harts that it may run on", PROMPT_CONTROL, false},
-    {"poweroff", "nothing", 1, 1, power_off, "stops all, then the machine", PROMPT_ALL, false},
-    {"frames", "on or off", 2, 2, frames, "for programs (docs/frames.md)", PROMPT_ALL, false},
-    {"help", "nothing", 1, 1, help, "these lines", PROMPT_WATCH, false},
-    {"keys", "nothing", 1, 1, keys, "the keys after Ctrl-T, and the VMs", PROMPT_ALL, false},
-    {"exit", "nothing", 1, 1, NULL, "back to the guest, as Ctrl-T twice", PROMPT_ALL, false},
+     "to another of the harts that it may run on", CONTROL, false},
+    {"poweroff", "nothing", 1, 1, power_off, "stops all, then the machine", SERIAL, false},
+    {"frames", "on or off", 2, 2, frames, "for programs (docs/frames.md)", SERIAL, false},
+    {"help", "nothing", 1, 1, help, "these lines", WATCH, false},
+    {"keys", "nothing", 1, 1, keys, "the keys after Ctrl-T, and the VMs", SERIAL, false},
+    {"exit", "nothing", 1, 1, NULL, "back to the guest, as Ctrl-T twice", SERIAL, false},
 };
 
 /* The current command, or the last one. */
@@ -97,8 +99,8 @@ struct vm *prompt_vm_named(struct prompt *p, const char *name)
 	}
 	/* A VM is not told which other VMs there are. */
 	prompt_answer(p, PROMPT_FAILED,
-	              p->access == PROMPT_ALL ? "%s: no VM is called \"%s\""
-	                                      : "%s: \"%s\" is not in operator-vms",
+	              p->rights ? "%s: \"%s\" is not in operator-vms"
+	                        : "%s: no VM is called \"%s\"",
 	              p->word[0], name);
 	return NULL;
 }
@@ -128,55 +130,34 @@ void prompt_tell(struct prompt *p)
 	p->part = 0;
 	p->told = true;
 	p->string = false;
-	p->before = ' ';
 	p->from = p->to = 0;
 }
 
 /* Characters of a line that are made JSON or text in one stay. */
 #define CHARACTERS 160U
 
-static void finish_json(struct prompt *p)
+/* Returns false if it has not reached the end of the line. As text, the line loses its outer braces
+ * and its quotes; from[-1] is as it was, because `to` is behind it. */
+static bool finish(struct prompt *p)
 {
-	char *at = p->line + p->from, *end = at + CHARACTERS;
+	char *from = p->line + p->from, *to = p->line + p->to, *end = from + CHARACTERS;
+	bool json = p->json, string = p->string;
 
-	for (; *at != '\0' && at < end; at++) {
-		if (*at == '\'')
-			*at = '"';
-	}
-	p->told = *at != '\0';
-	p->from = (uint32_t)(at - p->line);
-}
-
-static void finish_text(struct prompt *p)
-{
-	char *to = p->line + p->to, before = p->before;
-	const char *line = p->line, *from = line + p->from, *end = from + CHARACTERS;
-	bool string = p->string;
-
-	for (; *from != '\0' && from < end; before = *from++) {
+	for (; *from != '\0' && from < end; from++) {
 		bool quote = *from == '\'';
-		bool outer = from == line || from[1] == '\0';
 
 		string = string != quote;
-		if (quote ? before == ',' : !outer)
+		if (json)
+			*to++ = quote ? '"' : *from;
+		else if (quote ? from[-1] == ',' : from != p->line && from[1] != '\0')
 			*to++ = quote || (*from == ':' && !string) ? ' ' : *from;
 	}
 	p->told = *from != '\0';
-	p->before = before;
 	p->string = string;
-	p->from = (uint32_t)(from - line);
-	p->to = (uint32_t)(to - line);
+	p->from = (uint32_t)(from - p->line);
+	p->to = (uint32_t)(to - p->line);
 	if (!p->told)
 		*to = '\0';
-}
-
-/* Returns false if it has not reached the end of the line. */
-static bool finish(struct prompt *p)
-{
-	if (p->json)
-		finish_json(p);
-	else
-		finish_text(p);
 	return !p->told;
 }
 
@@ -261,12 +242,11 @@ static void move(struct prompt *p)
  * HS. They are part of the answer, so no VM can delay them by its output. */
 static void frames(struct prompt *p)
 {
-	bool on = strcmp(p->word[1], "on") == 0;
+	const struct vm *none;
+	bool on;
 
-	if (!on && strcmp(p->word[1], "off") != 0) {
-		prompt_wrong(p);
+	if (!prompt_on_or_off(p, &on, &none))
 		return;
-	}
 	if (p->vm == 0 && p->row++ == 0) {
 		terminal_frames(on);
 		return;
@@ -286,11 +266,8 @@ static void help(struct prompt *p)
 
 static void keys(struct prompt *p)
 {
-	char text[CONSOLE_HELP_BYTES];
-
-	if (!terminal_help(p->row++, text, sizeof(text)))
+	if (!terminal_help(p->row++, &p->out))
 		p->vm = n_vms;
-	text_add(&p->out, "%s", text);
 }
 
 /* Cuts the text into words. Words beyond those that a command can take are only counted. */
@@ -311,11 +288,11 @@ static void split(struct prompt *p)
  * checked by prompt_vm_named() and prompt_step(). */
 static bool may(struct prompt *p, const struct command *c)
 {
-	if (p->access == PROMPT_ALL || (c->needs != PROMPT_ALL && c->needs <= p->access))
+	if (!p->rights || (c->needs != SERIAL && c->needs <= p->rights->access))
 		return true;
 	prompt_answer(p, PROMPT_FAILED,
-	              c->needs == PROMPT_ALL ? "%s: only the serial line may"
-	                                     : "%s: needs operator = \"control\"",
+	              c->needs == SERIAL ? "%s: only the serial line may"
+	                                 : "%s: needs operator = \"control\"",
 	              p->word[0]);
 	return false;
 }
@@ -341,10 +318,12 @@ static void understand(struct prompt *p)
 	prompt_answer(p, PROMPT_WRONG, "no such command; help lists those that there are");
 }
 
-void prompt_start(uint32_t client, enum prompt_access access, uint32_t vms_named, const char *text)
+void prompt_start(uint32_t client, const struct vm_operator *rights, const char *text)
 {
-	prompt = (struct prompt){
-	    .next = understand, .client = client, .access = access, .vms = vms_named};
+	prompt = (struct prompt){.next = understand,
+	                         .client = client,
+	                         .rights = rights,
+	                         .vms = rights ? rights->vms : ~0U};
 	(void)tally_snprintf(prompt.text, sizeof(prompt.text), "%s", text);
 }
 
@@ -362,6 +341,8 @@ const char *prompt_step(enum prompt_status *status)
 	*status = p->status;
 	if (p->told)
 		return finish(p) ? p->line : "";
+	if (atomic_load(&observe_request.vcpus))
+		return "";
 	if (!p->part)
 		p->out = text_begin(p->line, sizeof(p->line));
 	skip(p);
@@ -375,12 +356,10 @@ const char *prompt_step(enum prompt_status *status)
 
 /* The serial line's next command, until it has the prompt. */
 static char typed[CONSOLE_COMMAND_BYTES + 1];
-static bool waits;
 
 void prompt_begin(const char *text)
 {
 	(void)tally_snprintf(typed, sizeof(typed), "%s", text ? text : "?");
-	waits = true;
 	prompt_wait_serial();
 }
 
@@ -391,11 +370,9 @@ const char *prompt_line(enum prompt_status *status)
 	*status = PROMPT_OK;
 	if (!prompt_enter())
 		return line;
-	if (waits && prompt_take(PROMPT_SERIAL, csr_read(CSR_TIME))) {
-		prompt_start(PROMPT_SERIAL, PROMPT_ALL, ~0U, typed);
-		waits = false;
-	}
-	if (!waits)
+	if (!prompt_holds(PROMPT_SERIAL) && prompt_take(PROMPT_SERIAL, csr_read(CSR_TIME)))
+		prompt_start(PROMPT_SERIAL, NULL, typed);
+	if (prompt_holds(PROMPT_SERIAL))
 		line = prompt_step(status);
 	if (!line)
 		prompt_release(PROMPT_SERIAL);

@@ -40,34 +40,27 @@ const char *prompt_line(enum prompt_status *status);
 /* Returns how many characters that line would have had without truncation. */
 uint32_t prompt_line_length(void);
 
-/* What a client may do, and what a command needs. */
-enum prompt_access {
-	PROMPT_ALL,     /* the serial line alone */
-	PROMPT_WATCH,   /* as "watch" of an operator in the VM tree */
-	PROMPT_CONTROL, /* as "control" */
-};
-
 /* A command, and the state of its output. */
 struct prompt;
 typedef void prompt_fn(struct prompt *p);
 
 struct prompt {
 	uint32_t client;
-	enum prompt_access access;
-	uint32_t vms; /* bit n: the client may name VM n, and is told of it */
+	const struct vm_operator *rights; /* of a VM; NULL: the serial line, which may do all */
+	uint32_t vms;                     /* bit n: the client may name VM n, and is told of it */
 	char text[CONSOLE_COMMAND_BYTES + 1]; /* the words, each ended by NUL */
 	const char *word[PROMPT_MOST_WORDS];
 	uint32_t n_words;
 	bool json;         /* the last word was --json; n_words does not count it */
 	const char *takes; /* the words that the command takes, for prompt_wrong() */
 	enum prompt_status status;
-	/* Adds the next line to `out`, or nothing, and moves vm, vcpu and row on. The output ends
-	 * at vm = n_vms. A long line is made in parts, each in a stay of its own: see
-	 * prompt_part(). */
+	/* Adds the next line to `out`, or nothing, and moves vm, vcpu and row on. Not called while
+	 * what it has asked of observers is not done. The output ends at vm = n_vms. A long line is
+	 * made in parts, each in a stay of its own: if it counts `part` up, it is called for the
+	 * same line again. */
 	prompt_fn *next;
 	uint32_t part;     /* parts of this line that are made */
 	bool told, string; /* for prompt_tell() */
-	char before;
 	uint32_t from, to;
 	uint32_t vm;
 	uint32_t vcpu;
@@ -80,8 +73,8 @@ struct prompt {
 prompt_fn prompt_vms, prompt_exits, prompt_pmu, prompt_trace, prompt_crash, prompt_last,
     prompt_observe, prompt_observed, prompt_samples, prompt_stays, prompt_accounts;
 
-/* Begins a command of a client that holds the prompt. `access` and `vms` are what it may do. */
-void prompt_start(uint32_t client, enum prompt_access access, uint32_t vms_named, const char *text);
+/* Begins a command of a client that holds the prompt. rights NULL: it may do all. */
+void prompt_start(uint32_t client, const struct vm_operator *rights, const char *text);
 
 /* As prompt_line(), for the client whose command was begun. */
 const char *prompt_step(enum prompt_status *status);
@@ -110,12 +103,6 @@ uint64_t prompt_number(const char *word);
  * prompt_tell() ends it. With --json it is printed as JSON, otherwise as "NAME VALUE, NAME VALUE".
  */
 void prompt_vcpu_names(struct prompt *p, const struct vcpu *vcpu);
-
-/* Ends a part of a line: the next stay calls `next` for the same line again. */
-static inline void prompt_part(struct prompt *p)
-{
-	p->part++;
-}
 
 void prompt_tell(struct prompt *p);
 

@@ -33,26 +33,15 @@ static void add_call(struct prompt *p, uint32_t row)
 		         ~fid ? sbi_function_name(eid, fid) : "unknown function");
 }
 
-/* Adds the text up to this character, and returns the rest after it. */
-static const char *add_up_to(struct prompt *p, const char *text, char end)
-{
-	const char *at = strchr(text, end);
-
-	text_add(&p->out, "%.*s", (int)(at - text), text);
-	return at + 1;
-}
-
 static void add_other(struct prompt *p, uint32_t n)
 {
-	const char *text = others;
+	const char *cause = others, *what;
 
 	while (n--)
-		text = strchr(text, ';') + 1;
-	text_add(&p->out, ",'cause':'");
-	text = add_up_to(p, text, ' ');
-	text_add(&p->out, "','what':'");
-	(void)add_up_to(p, text, ';');
-	text_add(&p->out, "'");
+		cause = strchr(cause, ';') + 1;
+	what = strchr(cause, ' ') + 1;
+	text_add(&p->out, ",'cause':'%.*s','what':'%.*s'", (int)(what - 1 - cause), cause,
+	         (int)(strchr(what, ';') - what), what);
 }
 
 static void add_name(struct prompt *p, uint32_t row)
@@ -72,13 +61,13 @@ static void add_name(struct prompt *p, uint32_t row)
 
 static void tell_row(struct prompt *p, uint32_t n)
 {
-	const struct account_row *row = &account_last_copy()->rows[n];
+	const struct account_row *row = &account_told.rows[n];
 
 	if (!p->part) {
 		prompt_vcpu_names(p, prompt_vcpu(p));
 		add_name(p, n);
 		p->row--; /* the same row again */
-		prompt_part(p);
+		p->part++;
 		return;
 	}
 	text_add(&p->out, ",'exits':%lu,'instructions':%lu", row->exits, row->insns);
@@ -91,7 +80,7 @@ static void tell_observer(struct prompt *p)
 {
 	const struct observer *o = prompt_vcpu(p)->observers.copies;
 
-	for (uint32_t n = 1; n < VPMU_OBSERVERS && o->number != account_last_copy()->number; n++)
+	for (uint32_t n = 1; n < VPMU_OBSERVERS && o->number != account_told.number; n++)
 		o++;
 	prompt_vcpu_names(p, prompt_vcpu(p));
 	text_add(&p->out, ",'observation':%u,'value':%lu,'ns':%lu,'at_ns':%lu", o->number, o->value,
@@ -113,7 +102,7 @@ static void tell_next(struct prompt *p)
 		tell_observer(p);
 		return;
 	}
-	while (p->row - 3 < ACCOUNT_CLASSES && is_empty(&account_last_copy()->rows[p->row - 3]))
+	while (p->row - 3 < ACCOUNT_CLASSES && is_empty(&account_told.rows[p->row - 3]))
 		p->row++;
 	if (p->row - 3 < ACCOUNT_CLASSES)
 		tell_row(p, p->row - 3);
@@ -123,8 +112,6 @@ static void tell_next(struct prompt *p)
 
 static void accounted(struct prompt *p)
 {
-	if (atomic_load(&observe_request.vcpus))
-		return;
 	if (p->row) {
 		tell_next(p);
 		return;

@@ -26,10 +26,9 @@ static uint32_t last_number[VM_MAX_VMS + 1];
 /* The vcpus that `observed` or `unobserve` has read, as a mask of their indexes. */
 static uint64_t looked_at;
 
-static const struct {
-	const char *name;
-	uint32_t flags;
-} filters[] = {{"uk", 0}, {"u", SBI_PMU_CFG_FLAG_SET_SINH}, {"k", SBI_PMU_CFG_FLAG_SET_UINH}};
+/* Filter n has the flags n * SBI_PMU_CFG_FLAG_SET_UINH. */
+static const char *const filters[] = {"uk", "k", "u"};
+_Static_assert(SBI_PMU_CFG_FLAG_SET_SINH == 2 * SBI_PMU_CFG_FLAG_SET_UINH, "filters[2]");
 
 /* Parses EVENT or EVENT/DATA, optionally followed by :u, :k or :uk. EVENT is a number, a name of
  * perf's, or the name of one of Tally's own events. */
@@ -55,8 +54,8 @@ static bool parse_event(const char *text, struct observed_event *event)
 			return false;
 	}
 	for (uint32_t i = 0; i < ARRAY_SIZE(filters); i++) {
-		event->flags = filters[i].flags;
-		if (*text == '\0' || (*text == ':' && strcmp(text + 1, filters[i].name) == 0))
+		event->flags = i * SBI_PMU_CFG_FLAG_SET_UINH;
+		if (*text == '\0' || (*text == ':' && strcmp(text + 1, filters[i]) == 0))
 			return true;
 	}
 	return false;
@@ -101,15 +100,6 @@ static bool parse_words(const struct prompt *p, struct observed_event *event)
 	       (p->n_words < 5 || parse_depth(p->word[4], event));
 }
 
-static const char *filter_name(uint32_t flags)
-{
-	uint32_t i = 0;
-
-	while (i < ARRAY_SIZE(filters) - 1 && filters[i].flags != flags)
-		i++;
-	return filters[i].name;
-}
-
 /* Short, since each character of a line lengthens the stay in which it is written. */
 static void tell_samples(struct prompt *p, const struct vcpu *vcpu, const struct observer *o)
 {
@@ -131,9 +121,9 @@ static bool tell(struct prompt *p, const struct observer *o)
 		text_add(&p->out,
 		         ",'observation':%u,'event':'0x%x','data':'0x%lx','filter':'%s',"
 		         "'value':%lu",
-		         o->number, o->event.event_idx, o->event.data, filter_name(o->event.flags),
-		         o->value);
-		prompt_part(p);
+		         o->number, o->event.event_idx, o->event.data,
+		         filters[o->event.flags / SBI_PMU_CFG_FLAG_SET_UINH], o->value);
+		p->part++;
 		return false;
 	}
 	text_add(&p->out, ",'ns':%lu,'at_ns':%lu,'looked_ns':%lu,'shared':%s",
@@ -165,8 +155,6 @@ static bool tell_next(struct prompt *p)
 
 static void begun(struct prompt *p)
 {
-	if (atomic_load(&observe_request.vcpus))
-		return;
 	if (!p->row) {
 		p->row = 1;
 		observe_post(OBSERVE_BEGIN, BIT(prompt_vcpu(p)->index));
@@ -196,8 +184,8 @@ static bool is_number(const struct prompt *p, uint64_t number)
 {
 	uint64_t client = number >> OBSERVE_CLIENT_SHIFT;
 
-	return client <= VM_MAX_VMS && (p->access == PROMPT_ALL || client == p->client) &&
-	       number & NUMBERS && (number & NUMBERS) <= last_number[client];
+	return client <= VM_MAX_VMS && (!p->rights || client == p->client) && number & NUMBERS &&
+	       (number & NUMBERS) <= last_number[client];
 }
 
 void prompt_observe(struct prompt *p)
@@ -221,8 +209,6 @@ void prompt_observe(struct prompt *p)
 
 static void looked(struct prompt *p)
 {
-	if (atomic_load(&observe_request.vcpus))
-		return;
 	while (!(looked_at & BIT(prompt_vcpu(p)->index))) {
 		prompt_next_vcpu(p);
 		if (p->vm >= n_vms)

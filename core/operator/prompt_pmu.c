@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The prompt's `pmu`: for each vcpu one line about it, then one for each counter of its guest. */
-#include "core/lib/printf.h"
 #include "core/operator/prompt.h"
 #include "vpmu/bits.h"
 #include "vpmu/show.h"
@@ -48,15 +47,13 @@ static bool add_counter(struct prompt *p, const struct vcpu *vcpu, uint32_t idx)
 {
 	static struct vpmu_view view;
 	bool same_hart = vcpu_home(vcpu) == this_pcpu();
-	char hctr[8] = "null", value[24] = "null";
 
 	if (p->part) {
-		if (!view.is_fw)
-			(void)tally_snprintf(hctr, sizeof(hctr), "%u", view.hctr);
-		if (view.holds == VPMU_VALUE_NOW)
-			(void)tally_snprintf(value, sizeof(value), "%lu", view.value);
-		text_add(&p->out, ",'shared':%s,'hctr':%s,'value':%s,'of':%s",
-		         prompt_bool(view.shared), hctr, value, prompt_bool(view.overflow));
+		text_add(&p->out, ",'shared':%s", prompt_bool(view.shared));
+		text_add(&p->out, view.is_fw ? ",'hctr':null" : ",'hctr':%u", view.hctr);
+		text_add(&p->out, view.holds == VPMU_VALUE_NOW ? ",'value':%lu" : ",'value':null",
+		         view.value);
+		text_add(&p->out, ",'of':%s", prompt_bool(view.overflow));
 		return true;
 	}
 	text_add(&p->out, ",'counter':%u", idx);
@@ -72,7 +69,7 @@ static bool add_counter(struct prompt *p, const struct vcpu *vcpu, uint32_t idx)
 	         view.is_fw    ? "call"
 	         : view.direct ? "direct"
 	                       : "trapped");
-	prompt_part(p);
+	p->part++;
 	return false;
 }
 

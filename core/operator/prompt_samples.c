@@ -28,13 +28,17 @@ static struct {
 	uint8_t bytes[LINE_BYTES + SAMPLE_PACK_MOST];
 } now;
 
-static void add_base64(struct text *text, const uint8_t *bytes, uint32_t size)
+/* Only after the last bytes of a hart may some lack at three. There is room for them. */
+static void add_base64(struct text *text, uint8_t *bytes, uint32_t size)
 {
 	static const char digits[] =
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const uint8_t *end = bytes + size;
 	char *to = text->buf + text->length;
+	uint32_t lacking = (3 - size % 3) % 3;
 
-	for (; size >= 3; size -= 3, bytes += 3, to += 4) {
+	memset(bytes + size, 0, lacking);
+	for (; bytes < end; bytes += 3, to += 4) {
 		uint32_t three = (uint32_t)bytes[0] << 16 | (uint32_t)bytes[1] << 8 | bytes[2];
 
 		to[0] = digits[three >> 18];
@@ -42,14 +46,7 @@ static void add_base64(struct text *text, const uint8_t *bytes, uint32_t size)
 		to[2] = digits[three >> 6 & 63];
 		to[3] = digits[three & 63];
 	}
-	if (size) {
-		uint32_t three = (uint32_t)bytes[0] << 16 | (size > 1 ? bytes[1] : 0U) << 8;
-
-		*to++ = digits[three >> 18];
-		*to++ = digits[three >> 12 & 63];
-		*to++ = size > 1 ? digits[three >> 6 & 63] : '=';
-		*to++ = '=';
-	}
+	memset(to - lacking, '=', lacking);
 	*to = '\0';
 	text->length = (size_t)(to - text->buf);
 }

@@ -12,8 +12,6 @@ static void told(struct prompt *p)
 {
 	const struct vcpu *vcpu = prompt_vcpu(p);
 
-	if (atomic_load(&observe_request.vcpus))
-		return;
 	prompt_vcpu_names(p, vcpu);
 	text_add(&p->out, ",'index':%u,'hart':%lu,'timebase':%u", vcpu->index,
 	         vcpu_home(vcpu)->hartid, platform.timebase);

@@ -48,20 +48,15 @@ static void add_call(struct prompt *p, const struct exit_record *e)
 /* Adds the SBI call, the address, or the raw values. */
 static void add_details(struct prompt *p, const struct exit_record *e)
 {
-	switch (e->scause) {
-	case CAUSE_ECALL_VS:
+	if (exit_is_ecall(e))
 		add_call(p, e);
-		break;
-	case CAUSE_LOAD_GUEST_PAGE:
-	case CAUSE_STORE_GUEST_PAGE:
-	case CAUSE_INSN_GUEST_PAGE:
+	else if (e->scause == CAUSE_LOAD_GUEST_PAGE || e->scause == CAUSE_STORE_GUEST_PAGE ||
+	         e->scause == CAUSE_INSN_GUEST_PAGE)
 		text_add(&p->out, ",'stval':'0x%lx','address':'0x%lx'", e->stval,
 		         e->gpa | (e->stval & 3));
-		break;
-	default:
+	else
 		text_add(&p->out, ",'stval':'0x%lx','scause':'0x%lx'", e->stval,
 		         e->scause & ~CAUSE_INTERRUPT);
-	}
 }
 
 void prompt_add_exit(struct prompt *p, const struct exit_record *e)
@@ -79,12 +74,10 @@ static void switch_on_or_off(struct prompt *p)
 
 	if (p->json) {
 		prompt_wrong(p);
-		return;
+	} else if (prompt_on_or_off(p, &on, &vm)) {
+		trace_switch(vm, on);
+		prompt_answer(p, PROMPT_OK, "trace is %s", on ? "on" : "off");
 	}
-	if (!prompt_on_or_off(p, &on, &vm))
-		return;
-	trace_switch(vm, on);
-	prompt_answer(p, PROMPT_OK, "trace is %s", on ? "on" : "off");
 }
 
 void prompt_trace(struct prompt *p)
@@ -100,7 +93,7 @@ void prompt_trace(struct prompt *p)
 	if (!p->row && !p->part)
 		n = 0;
 	if (!p->row && !trace_newest(shown, &n)) {
-		prompt_part(p);
+		p->part++;
 		return;
 	}
 	if (!n) {

@@ -64,7 +64,7 @@ void prompt_vms(struct prompt *p)
 			         vm->config->name, vm_state_name(vm), up_ms, vm->config->n_vcpus);
 		else
 			add_harts(p, vm);
-		prompt_part(p);
+		p->part++;
 		return;
 	}
 	add_memory(p, vm->config);
@@ -140,7 +140,7 @@ void prompt_exits(struct prompt *p)
 		if (p->part == 1)
 			text_add(&p->out, ",'hs_instructions':%lu,'hs_instructions_by':{",
 			         seen.all_insns);
-		prompt_part(p);
+		p->part++;
 		return;
 	}
 	text_add(&p->out, ",'loading':%lu},'longest_stay':%lu", seen.insns[EXIT_LOADING],

@@ -16,7 +16,8 @@
 #define NEW         SAMPLE_PACK_PLACES /* whose it is follows; it takes the next place */
 #define OTHER       15U                /* its words follow as they are */
 
-enum { MORE_SATP = 1, MORE_EVENTS = 2, MORE_NUMBER = 4, MORE_CALLERS = 8 };
+/* Bit n: word 3 + n is not as expected. */
+#define MORE_CALLERS BIT(SAMPLE_PACK_REST)
 
 #define SMALL 247U
 
@@ -67,18 +68,12 @@ static uint8_t *put_more(uint8_t *to, struct sample_place *place, const uint64_t
 	uint8_t *what = to++;
 
 	*what = 0;
-	if (words[3] != place->satp) {
-		*what |= MORE_SATP;
-		to = put_change(to, &place->satp, words[3]);
-	}
-	if (words[4] != place->events) {
-		*what |= MORE_EVENTS;
-		to = put_change(to, &place->events, words[4]);
-	}
-	place->number++;
-	if (words[5] != place->number) {
-		*what |= MORE_NUMBER;
-		to = put_change(to, &place->number, words[5]);
+	place->rest[SAMPLE_PACK_REST - 1]++;
+	for (uint32_t i = 0; i < SAMPLE_PACK_REST; i++) {
+		if (words[3 + i] == place->rest[i])
+			continue;
+		*what |= (uint8_t)BIT(i);
+		to = put_change(to, &place->rest[i], words[3 + i]);
 	}
 	if (n == SAMPLE_WORDS)
 		return *what ? to : what;

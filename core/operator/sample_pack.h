@@ -11,6 +11,7 @@
 #include "core/lib/types.h"
 
 #define SAMPLE_PACK_PLACES 14U
+#define SAMPLE_PACK_REST   3U
 /* The bytes that one record may take: nine for each of 70 words, and what comes before them. */
 #define SAMPLE_PACK_MOST 660U
 
@@ -21,7 +22,7 @@ struct sample_pack {
 	struct sample_place {
 		uint64_t whose; /* word 0 of a sample, without its flags and length */
 		uint64_t pc[2]; /* in VS and in VU */
-		uint64_t satp, events, number;
+		uint64_t rest[SAMPLE_PACK_REST]; /* vsatp, events, number of the sample */
 	} places[SAMPLE_PACK_PLACES];
 };
 

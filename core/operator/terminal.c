@@ -88,15 +88,6 @@ void console_command(const char *id, const char *text)
 	due = 0;
 }
 
-static size_t answer_room(void)
-{
-	log_lock();
-	size_t room = log_room(RING_ANSWERS);
-
-	log_unlock();
-	return room;
-}
-
 /* Prints the next line of a command's output. After the last one, ends the answer, or shows the
  * prompt again. A long line is made in one stay and printed in the next. Returns false if there is
  * no room for it yet. */
@@ -105,23 +96,24 @@ static bool prompt_go_on(uint64_t now)
 	static const char *made;
 	enum prompt_status status = PROMPT_OK;
 	const char *line;
-	bool request = *request_id != '\0';
 
-	if (answer_room() < ANSWER_MOST) {
+	log_lock();
+	size_t room = log_room(RING_ANSWERS);
+
+	log_unlock();
+	if (room < ANSWER_MOST) {
 		due = now + platform.timebase / LOOKS_HZ;
 		return false;
 	}
 	line = made ? made : prompt_line(&status);
 	made = !made && line && *line && prompt_line_length() > LONG_LINE ? line : NULL;
-	if (made) {
-		due = now + platform.timebase / LINES_HZ;
-		return true;
-	}
 	due = line ? now + platform.timebase / LINES_HZ : ~0UL;
+	if (made)
+		return true;
 	log_lock_for(RING_ANSWERS);
 	if (line && !*line)
 		; /* the line is not there yet */
-	else if (request)
+	else if (*request_id)
 		console_answer(&console, request_id, line, status);
 	else if (line)
 		console_tally_puts(&console, line);
@@ -202,10 +194,10 @@ __attribute__((cold)) bool terminal_frames_vm(uint32_t vm)
 	return all;
 }
 
-__attribute__((cold)) bool terminal_help(uint32_t row, char *text, size_t size)
+__attribute__((cold)) bool terminal_help(uint32_t row, struct text *text)
 {
 	log_lock();
-	bool more = console_help(&console, row, text, size);
+	bool more = console_help(&console, row, text);
 
 	log_unlock();
 	return more;

@@ -7,6 +7,7 @@
 #define CORE_OPERATOR_TERMINAL_H
 
 #include "core/host/vm_config.h"
+#include "core/lib/text.h"
 
 /* Sends Tally's own lines through the console. Boot hart only, after log_init(). */
 void terminal_init(void);
@@ -21,8 +22,8 @@ void terminal_frames(bool on);
  * answer. Returns false if more is left (console_frames_vm()). */
 bool terminal_frames_vm(uint32_t vm);
 
-/* Makes a line of the text about the console's keys (console_help()). */
-bool terminal_help(uint32_t row, char *text, size_t size);
+/* Adds a line of the text about the console's keys (console_help()). */
+bool terminal_help(uint32_t row, struct text *text);
 
 /* Makes the serial line interrupt this hart when something is typed, or when it takes more output,
  * which does not wait for it from now on. memory has RING_BYTES(n_vms) bytes. Boot hart only. */

@@ -86,7 +86,7 @@ struct vcpu_chain {
 /* Part of struct vcpu. Private to the home hart. */
 struct vcpu_observers {
 	struct observer observer[VPMU_OBSERVERS];
-	uint32_t n;      /* observers in use */
+	uint32_t n;      /* observers in use. Any hart may read it */
 	uint32_t chains; /* observers that sample call chains */
 	/* The account of the observer that has one; NULL: none has. Atomic, for account_of(). */
 	struct account *account;

@@ -10,7 +10,7 @@
  * request of the operator is served, so by one hart at a time. */
 static struct account *accounts;
 static uint32_t n_accounts;
-static struct account told;
+struct account account_told;
 
 void account_init(void *(*alloc)(size_t size))
 {
@@ -84,18 +84,13 @@ const char *account_begin(struct vcpu *vcpu, uint32_t number)
 	return NULL;
 }
 
-void account_stop(struct vcpu *vcpu)
-{
-	stays_stop_recording(vcpu, STAYS_FOR_ACCOUNT);
-}
-
 void account_end(struct vcpu *vcpu, uint32_t number)
 {
 	struct account *a = vcpu->observers.account;
 
 	if (!a || a->number != number)
 		return;
-	account_stop(vcpu);
+	stays_stop_recording(vcpu, STAYS_FOR_ACCOUNT);
 	__atomic_store_n(&vcpu->observers.account, NULL, __ATOMIC_RELAXED);
 	a->number = 0;
 }
@@ -104,13 +99,8 @@ void account_copy(const struct vcpu *vcpu)
 {
 	if (!vcpu->observers.account)
 		return;
-	told = *vcpu->observers.account;
-	end_exit(&told);
-}
-
-const struct account *account_last_copy(void)
-{
-	return &told;
+	account_told = *vcpu->observers.account;
+	end_exit(&account_told);
 }
 
 uint32_t account_of(const struct vcpu *vcpu)

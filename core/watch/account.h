@@ -89,17 +89,14 @@ const char *account_begin(struct vcpu *vcpu, uint32_t number);
 void account_stay(struct vcpu *vcpu, const struct exit_record *exit, bool *accounted,
                   enum vcpu_exit why, uint64_t insns);
 
-/* Stops adding. The rows stay. */
-void account_stop(struct vcpu *vcpu);
-
 /* Frees the vcpu's account if it belongs to this observation. */
 void account_end(struct vcpu *vcpu, uint32_t number);
 
-/* Copies the vcpu's account for account_last_copy(). Its observer was read in this stay. */
+/* Copies the vcpu's account to account_told. Its observer was read in this stay. */
 void account_copy(const struct vcpu *vcpu);
 
-/* Returns the last copy. Boot hart only, while no request is posted (core/watch/observe.h). */
-const struct account *account_last_copy(void);
+/* The last copy. Boot hart only, while no request is posted (core/watch/observe.h). */
+extern struct account account_told;
 
 /* Returns the number of the observation that owns the vcpu's account, or 0. Any hart may call it;
  * the result may be outdated when it returns. */

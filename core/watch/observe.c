@@ -21,15 +21,6 @@ static const char *const refusals[] = {
 
 static const char *const taken = "the guest needed that counter";
 
-bool vcpu_is_observed(const struct vcpu *vcpu)
-{
-	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
-		if (vcpu->observers.observer[n].number)
-			return true;
-	}
-	return false;
-}
-
 static bool is_fw(const struct observer *o)
 {
 	return SBI_PMU_EVENT_TYPE(o->event.event_idx) == SBI_PMU_TYPE_FW;
@@ -82,8 +73,8 @@ void observer_read(struct vcpu *vcpu, uint32_t n, uint64_t now)
 	}
 	if (!vpmu_observer_read(&vcpu->pmu, n, &o->value, &o->shared))
 		o->ended = "the hart refuses that counter";
-	else if (o->event.period)
-		o->ended = samples_ended(o);
+	else if (o->too_many)
+		o->ended = "more samples than operator-samples-hz allows";
 }
 
 /* Returns why a vcpu cannot be sampled, or NULL if it can. */
@@ -259,7 +250,8 @@ static void end_for(struct vcpu *vcpu, bool all, const char *why)
 		if (!o->ended)
 			o->ended = why;
 	}
-	account_stop(vcpu);
+	/* The rows of its account stay. */
+	stays_stop_recording(vcpu, STAYS_FOR_ACCOUNT);
 }
 
 void vcpu_end_observers(struct vcpu *vcpu)

@@ -33,10 +33,10 @@ struct account;
 enum observe_what {
 	OBSERVE_BEGIN, /* on each vcpu when its home hart sees the request */
 	OBSERVE_READ,  /* reads all vcpus at one moment */
-	OBSERVE_ROWS,  /* reads one vcpu, and copies its account for account_last_copy() */
+	OBSERVE_ROWS,  /* reads one vcpu, and copies its account for account_told */
 	OBSERVE_END,   /* on each vcpu, like OBSERVE_BEGIN; the values are not read */
-	/* Starts or stops recording the vcpu's stays in HS (core/watch/stays.h). No observers are
-	 * involved. */
+	/* From here on no observers are involved: starts or stops recording the vcpu's stays in HS
+	 * (core/watch/stays.h). */
 	OBSERVE_STAYS,
 	OBSERVE_NO_STAYS,
 };
@@ -60,12 +60,9 @@ extern struct observe_request observe_request;
  * the machine. Only for the holder of the prompt (core/operator/prompt_server.h); any hart. */
 void observe_post(enum observe_what what, uint64_t vcpus);
 
-/* Returns the vcpus of the machine with observers whose VM is in the mask. Any hart. */
+/* Returns the vcpus of the machine with observers whose VM is in the mask. Any hart; the result may
+ * be outdated when it returns. */
 uint64_t observe_vcpus(uint32_t of_vms);
-
-/* Whether the vcpu has observers. Any hart may call it; the result may be outdated when it
- * returns. */
-bool vcpu_is_observed(const struct vcpu *vcpu);
 
 /* Serves the request if it was posted for the vcpu, or sets the timer for it if its time has not
  * come. Home hart only. */

@@ -17,19 +17,14 @@
 
 struct observe_request observe_request;
 
-/* Recording begins and ends at once, for each vcpu after the other. */
-static bool is_of_stays(enum observe_what what)
-{
-	return what == OBSERVE_STAYS || what == OBSERVE_NO_STAYS;
-}
-
 void observe_post(enum observe_what what, uint64_t vcpus)
 {
 	uint32_t i;
 
 	observe_request.what = what;
 	observe_request.at = csr_read(CSR_TIME);
-	if (!is_of_stays(what))
+	/* Recording begins and ends at once, for each vcpu after the other. */
+	if (what < OBSERVE_STAYS)
 		observe_request.at += platform.timebase / MOMENT_HZ;
 	atomic_store(&observe_request.vcpus, vcpus);
 	for_each_bit (i, vcpus)
@@ -42,7 +37,7 @@ uint64_t observe_vcpus(uint32_t of_vms)
 	uint64_t found = 0;
 
 	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
-		if (of_vms >> pcpu->vcpus[i]->vm->index & 1 && vcpu_is_observed(pcpu->vcpus[i]))
+		if (of_vms >> pcpu->vcpus[i]->vm->index & 1 && pcpu->vcpus[i]->observers.n)
 			found |= BIT(i);
 	}
 	return found;

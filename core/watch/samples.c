@@ -20,9 +20,9 @@ struct sample_ring {
 	uint32_t limit;  /* if more words than these are not taken, a sample has no room */
 	uint64_t *words;
 	uint64_t *written; /* what the reader sees of `noted` */
-	/* How many words the reader has taken. If that is a guest it may be any value: then samples
-	 * of its own are lost or replaced. */
-	const uint64_t *taken;
+	/* How many words the reader has taken. If that is a guest, Tally does not write it, and it
+	 * may be any value: then samples of its own are lost or replaced. */
+	uint64_t *taken;
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct sample_ring) == 64, "a cache line");
 
@@ -39,13 +39,6 @@ struct serial_index {
 #define GROWS   16U
 #define LONGEST (UINT64_C(1) << 40)
 
-static const char *const too_many = "more samples than operator-samples-hz allows";
-
-const char *samples_ended(const struct observer *o)
-{
-	return o->too_many ? too_many : NULL;
-}
-
 void samples_make_rings(uint32_t client, uint32_t length, uint32_t hz, void *(*alloc)(size_t size))
 {
 	struct sample_ring *rings = alloc(n_pcpus * sizeof(rings[0]));
@@ -59,7 +52,7 @@ void samples_make_rings(uint32_t client, uint32_t length, uint32_t hz, void *(*a
 }
 
 void samples_set_ring(uint32_t client, uint32_t hart, uint64_t *words, uint64_t *written,
-                      const uint64_t *taken)
+                      uint64_t *taken)
 {
 	struct sample_ring *ring = &rings_of[client][hart];
 
@@ -327,21 +320,15 @@ uint64_t samples_noted(uint32_t hart)
 	return __atomic_load_n(rings_of[0][hart].written, __ATOMIC_ACQUIRE);
 }
 
-/* The boot hart's own. */
-static uint64_t *taken_of(const struct sample_ring *ring)
-{
-	return &((struct serial_index *)ring->written)->taken;
-}
-
 bool samples_wait(uint32_t hart)
 {
-	return samples_noted(hart) != *taken_of(&rings_of[0][hart]);
+	return samples_noted(hart) != *rings_of[0][hart].taken;
 }
 
 uint32_t samples_take(uint32_t hart, uint64_t end, uint64_t *words)
 {
 	struct sample_ring *ring = &rings_of[0][hart];
-	uint64_t *taken = taken_of(ring), at = *taken;
+	uint64_t at = *ring->taken;
 	const uint64_t *from = ring->words;
 	uint32_t n;
 
@@ -350,6 +337,6 @@ uint32_t samples_take(uint32_t hart, uint64_t end, uint64_t *words)
 	n = from[at % SAMPLE_RING_WORDS] & 0xff;
 	for (end = at + n; at < end; at++)
 		*words++ = from[at % SAMPLE_RING_WORDS];
-	__atomic_store_n(taken, end, __ATOMIC_RELEASE);
+	__atomic_store_n(ring->taken, end, __ATOMIC_RELEASE);
 	return n;
 }

@@ -40,7 +40,7 @@ void samples_init(void *(*zeroed)(size_t size), void *(*other)(size_t size));
  * alloc() returns zeroed memory. */
 void samples_make_rings(uint32_t client, uint32_t length, uint32_t hz, void *(*alloc)(size_t size));
 void samples_set_ring(uint32_t client, uint32_t hart, uint64_t *words, uint64_t *written,
-                      const uint64_t *taken);
+                      uint64_t *taken);
 
 /* Returns the rings of a client, for struct observer; NULL: it has none. */
 struct sample_ring *samples_rings(uint32_t client);
@@ -51,9 +51,6 @@ void *samples_page(uint32_t client, uint32_t n);
 /* The rings of a client begin anew. Its memory is cleared by the caller; no observer is the
  * client's. */
 void samples_forget(uint32_t client);
-
-/* Returns why an observer takes no more samples, or NULL if it does. Home hart only. */
-const char *samples_ended(const struct observer *o);
 
 /* Records a sample of observer n of the resident vcpu; see vpmu_port_sample(). One with callers is
  * in no ring until they are found, in stays of their own (REQ_CHAINS), before the guest's next

@@ -22,7 +22,7 @@ static struct hart_stay {
 	uint32_t number;         /* of that record, even if it had no room */
 	/* Host time and hvip at the exit, or at the end of the last part of the stay. */
 	uint64_t from, hvip;
-} * hart_stays; /* [n_pcpus] */
+} hart_stays[MAX_HARTS];
 
 static void begin_next_part(struct hart_stay *s, uint64_t now, uint64_t hvip)
 {
@@ -38,11 +38,6 @@ static void begin_next_part(struct hart_stay *s, uint64_t now, uint64_t hvip)
 #define INJECTED (VS_INTERRUPTS | BIT(IRQ_LCOFI))
 
 static const struct vm *chosen;
-
-void stays_init(void *(*alloc)(size_t size))
-{
-	hart_stays = alloc(n_pcpus * sizeof(hart_stays[0]));
-}
 
 void stays_choose(const struct vm *vm)
 {

@@ -42,9 +42,6 @@ enum { STAYS_STAY = 0x80, STAYS_COME, STAYS_GO, STAYS_MOVED, STAYS_BEGIN, STAYS_
 enum { STAYS_OFF, STAYS_READY, STAYS_WAITING };
 #define STAY_GOES_ON 0xffU
 
-/* Allocates the hart's records. At boot; alloc() returns zeroed memory of any size. */
-void stays_init(void *(*alloc)(size_t size));
-
 /* Chooses the VM whose stays the next request records; NULL: all VMs. Of other VMs only COME and GO
  * are recorded. Boot hart only, while no request is posted. */
 void stays_choose(const struct vm *vm);

@@ -206,13 +206,15 @@ static void help_and_keys_without_meaning(void **state)
 	    "  3 c",
 	};
 	static const char none[] = "?40fw\r\xff";
-	char text[CONSOLE_HELP_BYTES];
+	char line[80];
+	struct text text;
 
 	(void)state;
 	console_vm_ended(&con, 1, true);
 	for (uint32_t i = 0; i < 6; i++) {
-		assert_int_equal(console_help(&con, i, text, sizeof(text)), i < 5);
-		assert_string_equal(text, help[i]);
+		text = text_begin(line, sizeof(line));
+		assert_int_equal(console_help(&con, i, &text), i < 5);
+		assert_string_equal(line, help[i]);
 	}
 	/* Each stay prints a line, so it is an answer of the prompt. */
 	for (size_t i = 0; i < sizeof(none) - 1; i++) {

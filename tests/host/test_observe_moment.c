@@ -96,12 +96,6 @@ void observer_end(struct vcpu *vcpu, uint32_t n)
 	ended++;
 }
 
-bool vcpu_is_observed(const struct vcpu *vcpu)
-{
-	(void)vcpu;
-	abort();
-}
-
 void account_copy(const struct vcpu *vcpu)
 {
 	(void)vcpu;

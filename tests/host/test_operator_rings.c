@@ -14,7 +14,6 @@
 #include "core/hart/platform.h"
 #include "core/io/operator_function.h"
 #include "core/io/port.h"
-#include "core/operator/operator_rings.h"
 #include "core/operator/prompt.h"
 #include "core/operator/prompt_server.h"
 #include "core/vcpu/long_call.h"
@@ -104,11 +103,10 @@ void prompt_release(uint32_t client)
 }
 
 /* Its rights are those of the tree, whatever it asks, and the text is printable and ends. */
-void prompt_start(uint32_t client, enum prompt_access access, uint32_t vms_named, const char *text)
+void prompt_start(uint32_t client, const struct vm_operator *rights, const char *text)
 {
 	assert_int_equal(client, MINE);
-	assert_int_equal(access, PROMPT_WATCH);
-	assert_int_equal(vms_named, VMS);
+	assert_ptr_equal(rights, &vm.config->operator);
 	assert_true(strlen(text) <= CONSOLE_COMMAND_BYTES);
 	for (; *text; text++)
 		assert_true(*text >= ' ' && *text <= '~');
@@ -155,11 +153,6 @@ void samples_forget(uint32_t client)
 {
 	assert_int_equal(client, MINE);
 	seen.forgotten++;
-}
-
-static void *alloc(size_t size)
-{
-	return calloc(1, size);
 }
 
 /* Writes anything where the guest may write, and sometimes what makes sense. */
@@ -271,6 +264,5 @@ int main(void)
 
 	memory = calloc(1, sizeof(*memory));
 	luck = (struct chance){chance_mix(7)};
-	operator_rings_make(&vm, alloc);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -414,14 +414,13 @@ static void test_too_many(void **state)
 		/* As fast as is allowed. */
 		host_csrs[CSR_TIME] += MHZ / HZ;
 	}
-	assert_null(samples_ended(observer));
+	assert_false(observer->too_many);
 	for (uint32_t i = 0; sample_now(0) == 1000; i++) {
 		assert_true(i < HZ);
 		read_so_far = written;
 		host_csrs[CSR_TIME] += MHZ / HZ - 1;
 	}
-	assert_string_equal(samples_ended(observer),
-	                    "more samples than operator-samples-hz allows");
+	assert_true(observer->too_many);
 	host_csrs[CSR_TIME] += 10 * MHZ;
 	assert_true(sample_now(0) >= UINT64_C(1) << 40);
 	assert_int_equal(written, SAMPLE_WORDS * observer->samples);

@@ -177,12 +177,6 @@ void vcpu_take_samples(struct vcpu *vcpu)
 	(void)vcpu;
 }
 
-bool vcpu_is_observed(const struct vcpu *vcpu)
-{
-	(void)vcpu;
-	abort();
-}
-
 void account_copy(const struct vcpu *vcpu)
 {
 	(void)vcpu;

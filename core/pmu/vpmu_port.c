@@ -95,14 +95,9 @@ uint64_t vpmu_port_read(hctr_t hctr)
 	return hpm_value(&this_pcpu()->hpm, hctr.idx);
 }
 
-uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
+uint64_t vpmu_port_step(hctr_t hctr, uint64_t last, uint64_t *value)
 {
-	return hpm_step(hctr_mask, last);
-}
-
-uint64_t vpmu_port_step_read(hctr_t hctr, uint64_t last, uint64_t *value)
-{
-	return hpm_step_read(hctr.idx, last, value);
+	return hpm_step(hctr.idx, last, value);
 }
 
 void vpmu_port_set_direct(uint64_t hctr_mask)

@@ -43,8 +43,7 @@ const char *hpm_selfcheck_begin(struct hpm *hpm, uint32_t hctr, uint32_t event_i
 	if (hpm->fixed & BIT(hctr) ? !hpm_fixed_take(hpm, hctr, &config)
 	                           : !hpm_try(hpm, hctr, &config))
 		return "a counter that refuses it";
-	hpm_set(hpm, BIT(hctr), some_value(hpm), false);
-	hpm_run(hpm, BIT(hctr));
+	hpm_set_and_run(hpm, BIT(hctr), some_value(hpm), false);
 	return NULL;
 }
 
@@ -147,8 +146,7 @@ static const char *overflows(struct hpm *hpm, uint32_t hctr, uint64_t patience)
 	if (!hpm_flag(hctr))
 		return "a start that clears OF where it is to stay";
 	hpm_stop(hpm, BIT(hctr));
-	hpm_set(hpm, BIT(hctr), start, true);
-	hpm_run(hpm, BIT(hctr));
+	hpm_set_and_run(hpm, BIT(hctr), start, true);
 	if (hpm->failed)
 		return REFUSES;
 	if (hpm_flag(hctr) && hpm_value(hpm, hctr) >= start)

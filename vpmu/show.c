@@ -37,16 +37,13 @@ static void describe_hw(const struct vpmu *v, uint32_t counter_idx, bool same_ha
 {
 	const struct vpmu_counter *c = &v->counter[counter_idx];
 	hctr_t hctr = {c->hctr % VPMU_HW_COUNTERS};
-	const struct vpmu_hctr *h = &v->hctr[hctr.idx];
-	uint64_t bit = bit64(hctr.idx);
-	uint64_t count = h->count;
+	uint64_t others = v->hctr[hctr.idx].users & ~(bit64(counter_idx) | VPMU_HS_USES);
+	uint64_t count = v->hctr[hctr.idx].count;
 	uint64_t back = 0;
-	uint64_t others;
 
 	view->hctr = hctr.idx;
 	view->inhibit = v->event[hctr.idx].inhibit;
 	view->event_data = v->event[hctr.idx].event_data;
-	others = h->users & ~(bit64(counter_idx) | VPMU_HS_USES);
 	if (counter_idx >= VPMU_OBSERVER(0)) {
 		others &= v->all_lctrs;
 		back = v->set_back[counter_idx - VPMU_OBSERVER(0)];
@@ -55,9 +52,7 @@ static void describe_hw(const struct vpmu *v, uint32_t counter_idx, bool same_ha
 	view->direct = is_direct(v, bit64(counter_idx));
 	if (view->state != VPMU_RUNNING)
 		return;
-	/* If the count was not read since the start, h->count is old. If another vcpu took the
-	 * hctr, the count was read then, and h->count is current. */
-	if (((v->active | (v->parked & v->owned)) & bit) != 0) {
+	if (!vpmu_is_current(v, hctr)) {
 		if (!same_hart) {
 			view->holds = VPMU_VALUE_AWAY;
 			return;

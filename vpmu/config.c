@@ -82,24 +82,6 @@ struct former {
 	uint64_t configured, lost, unknown, overflow; /* its bit of these sets, or 0 */
 };
 
-static struct former remember(const struct vpmu *v, lctr_t lctr)
-{
-	const struct vpmu_counter *c = &v->counter[lctr.idx];
-	uint64_t bit = bit64(lctr.idx);
-	struct former former = {
-	    .counter = *c,
-	    .event = {.event_idx = c->event_idx},
-	    .configured = v->configured & bit,
-	    .lost = v->lost & bit,
-	    .unknown = v->unknown & bit,
-	    .overflow = v->overflow & bit,
-	};
-
-	if ((v->fw_lctrs & bit) == 0)
-		former.event = v->event[c->hctr];
-	return former;
-}
-
 void vpmu_note_event(struct vpmu *v, hctr_t hctr, const struct hw_event *event)
 {
 	uint64_t bit = bit64(hctr.idx);
@@ -201,9 +183,19 @@ static __attribute__((noinline)) struct sbi_ret config_and_start(struct vpmu *v,
                                                                  const struct hw_event *event,
                                                                  unsigned long config_flags)
 {
-	struct former former = remember(v, place.lctr);
+	const struct vpmu_counter *c = &v->counter[place.lctr.idx];
 	uint64_t bit = bit64(place.lctr.idx);
+	struct former former = {
+	    .counter = *c,
+	    .event = {.event_idx = c->event_idx},
+	    .configured = v->configured & bit,
+	    .lost = v->lost & bit,
+	    .unknown = v->unknown & bit,
+	    .overflow = v->overflow & bit,
+	};
 
+	if ((v->fw_lctrs & bit) == 0)
+		former.event = v->event[c->hctr];
 	if (vpmu_event_is_fw(event) || prepare(v, place.hctr, event)) {
 		configure_anew(v, place, event, config_flags);
 		if (vpmu_start_set(v, bit, VPMU_FROM_KEPT, 0) == 0 && (v->lost & bit) == 0)

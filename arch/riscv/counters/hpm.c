@@ -31,11 +31,6 @@ uint64_t hpm_event_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_dat
 	return event->hctrs | (hpm->fixed & BIT(hpm_fixed_of(event_idx)));
 }
 
-bool hpm_try(struct hpm *hpm, uint32_t hctr, const struct hw_event *config)
-{
-	return hpm_reprogram(hpm, hctr, config);
-}
-
 __attribute__((noinline)) void hpm_set_and_run(struct hpm *hpm, uint64_t hctrs, uint64_t value,
                                                bool armed)
 {

@@ -37,9 +37,6 @@ static inline bool hpm_reprogram(struct hpm *hpm, uint32_t hctr, const struct hw
 	return taken;
 }
 
-/* The same, but not inlined, for callers off the fast path. */
-bool hpm_try(struct hpm *hpm, uint32_t hctr, const struct hw_event *config);
-
 /* hpm_fixed_take() gives a fixed counter in hpm->fixed to a guest, stopped, with this filter. It
  * returns false if that is refused. hpm_fixed_release() gives instret back to HS. */
 bool hpm_fixed_take(struct hpm *hpm, uint32_t hctr, const struct hw_event *config);

@@ -41,7 +41,7 @@ const char *hpm_selfcheck_begin(struct hpm *hpm, uint32_t hctr, uint32_t event_i
 	struct hw_event config = {.event_idx = event_idx, .inhibit = inhibit};
 
 	if (hpm->fixed & BIT(hctr) ? !hpm_fixed_take(hpm, hctr, &config)
-	                           : !hpm_try(hpm, hctr, &config))
+	                           : !hpm_reprogram(hpm, hctr, &config))
 		return "a counter that refuses it";
 	hpm_set_and_run(hpm, BIT(hctr), some_value(hpm), false);
 	return NULL;
@@ -190,7 +190,7 @@ void hpm_selfcheck_leave(struct hpm *hpm, uint32_t hctr)
 	struct hw_event config = hpm->slots[hctr].config;
 
 	if (hpm->delegated || !hpm->ssccfg) {
-		hpm_try(hpm, hctr, &config);
+		hpm_reprogram(hpm, hctr, &config);
 	} else {
 		hpm_sbi_reset(hctr);
 		hpm->slots[hctr].programmed = false;

@@ -37,30 +37,23 @@ static hctr_t find_hctr(const struct vpmu *v, const struct hw_event *event, uint
 	return (hctr_t){free != 0 ? lowest_bit(free) : NO_HCTR};
 }
 
-/*
- * Chooses the counter with the hctr's own index, because it can be read directly; otherwise the
- * highest, because low indices are home counters of events.
- */
-static bool assign_unconfigured(const struct vpmu *v, uint64_t unconfigured, uint64_t allowed,
-                                const struct hw_event *event, struct vpmu_place *place)
+static bool assign_among(const struct vpmu *v, uint64_t set, const struct hw_event *event,
+                         uint64_t allowed, struct vpmu_place *place)
 {
-	place->hctr = find_hctr(v, event, allowed, 0, unconfigured);
-	if (place->hctr.idx == NO_HCTR)
-		return false;
-	if ((unconfigured & bit64(place->hctr.idx)) != 0)
-		place->lctr.idx = place->hctr.idx;
-	else
-		place->lctr.idx = highest_bit(unconfigured);
-	return true;
-}
-
-/* The configuration of the chosen counter is dropped, which may free the hctr. */
-static bool assign_stopped(const struct vpmu *v, uint64_t stopped, uint64_t allowed,
-                           const struct hw_event *event, struct vpmu_place *place)
-{
+	uint64_t unconfigured = set & ~v->configured;
 	uint32_t i;
 
-	for_each_bit (i, stopped) {
+	/* The counter with the hctr's own index, because it can be read directly; otherwise the
+	 * highest, because low indices are home counters of events. */
+	if (unconfigured != 0) {
+		place->hctr = find_hctr(v, event, allowed, 0, unconfigured);
+		place->lctr.idx = (unconfigured & bit64(place->hctr.idx)) != 0
+		                      ? place->hctr.idx
+		                      : highest_bit(unconfigured);
+		return place->hctr.idx != NO_HCTR;
+	}
+	/* The configuration of the chosen counter is dropped, which may free the hctr. */
+	for_each_bit (i, set & ~v->running) {
 		place->lctr.idx = i;
 		place->hctr = find_hctr(v, event, allowed, bit64(i), bit64(i));
 		if (place->hctr.idx != NO_HCTR)
@@ -83,16 +76,8 @@ uint64_t vpmu_takers(const struct vpmu *v, uint64_t set, const struct hw_event *
 		takers |= HCTRS_CYCLE;
 	if (event->event_idx == SBI_PMU_HW_INSTRUCTIONS)
 		takers |= HCTRS_INSTRET;
-	return set & vpmu_hw_lctrs(v) & takers &
+	return set & v->policy.hctrs & takers &
 	       vpmu_table_hctrs(&v->policy, event->event_idx, event->event_data);
-}
-
-static bool assign_among(const struct vpmu *v, uint64_t set, const struct hw_event *event,
-                         uint64_t hctrs, struct vpmu_place *place)
-{
-	if ((set & ~v->configured) != 0)
-		return assign_unconfigured(v, set & ~v->configured, hctrs, event, place);
-	return assign_stopped(v, set & ~v->running, hctrs, event, place);
 }
 
 /*

@@ -3,15 +3,10 @@
 
 #include "vpmu/hctr.h"
 
-static hctr_t budgets_hctr(const struct vpmu *v)
-{
-	return (hctr_t){v->policy.budget_hctr};
-}
-
 void vpmu_budget_configure(struct vpmu *v)
 {
 	struct hw_event event = {.event_idx = v->policy.budget_event};
-	hctr_t hctr = budgets_hctr(v);
+	hctr_t hctr = {v->policy.budget_hctr};
 
 	vpmu_note_event(v, hctr, &event);
 	v->hctr[hctr.idx].users = bit64(VPMU_BUDGET);
@@ -38,7 +33,7 @@ int64_t vpmu_budget_left(const struct vpmu *v)
 int64_t vpmu_budget_set(struct vpmu *v, bool resident, int64_t left)
 {
 	uint64_t bit = bit64(VPMU_BUDGET);
-	hctr_t hctr = budgets_hctr(v);
+	hctr_t hctr = {v->policy.budget_hctr};
 	uint64_t flagged = vpmu_users_change_begin(v, resident, hctr);
 	int64_t before = vpmu_budget_left(v);
 

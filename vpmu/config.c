@@ -40,9 +40,8 @@ static bool counts(const struct vpmu *v, lctr_t lctr, const struct hw_event *eve
 {
 	const struct vpmu_counter *c = &v->counter[lctr.idx];
 
-	if (vpmu_event_is_fw(event))
-		return c->event_idx == event->event_idx;
-	return c->event_idx == event->event_idx && hw_event_equal(&v->event[c->hctr], event);
+	return c->event_idx == event->event_idx &&
+	       (vpmu_event_is_fw(event) || hw_event_equal(&v->event[c->hctr], event));
 }
 
 static struct sbi_ret config_running(struct vpmu *v, lctr_t lctr, const struct hw_event *event,
@@ -83,24 +82,6 @@ struct former {
 	uint64_t configured, lost, unknown, overflow; /* its bit of these sets, or 0 */
 };
 
-static struct former remember(const struct vpmu *v, lctr_t lctr)
-{
-	const struct vpmu_counter *c = &v->counter[lctr.idx];
-	uint64_t bit = bit64(lctr.idx);
-	struct former former = {
-	    .counter = *c,
-	    .event = {.event_idx = c->event_idx},
-	    .configured = v->configured & bit,
-	    .lost = v->lost & bit,
-	    .unknown = v->unknown & bit,
-	    .overflow = v->overflow & bit,
-	};
-
-	if ((v->fw_lctrs & bit) == 0)
-		former.event = v->event[c->hctr];
-	return former;
-}
-
 void vpmu_note_event(struct vpmu *v, hctr_t hctr, const struct hw_event *event)
 {
 	uint64_t bit = bit64(hctr.idx);
@@ -114,8 +95,7 @@ void vpmu_note_event(struct vpmu *v, hctr_t hctr, const struct hw_event *event)
 	    (v->policy.wfi_recounts || event->event_idx == SBI_PMU_HW_CPU_CYCLES))
 		v->wfi |= bit;
 	if (event->event_idx > SBI_PMU_HW_INSTRUCTIONS) {
-		if (v->policy.polled_cache &&
-		    SBI_PMU_EVENT_TYPE(event->event_idx) == SBI_PMU_TYPE_CACHE)
+		if (vpmu_is_silent(v, event->event_idx))
 			v->polled |= bit;
 		return;
 	}
@@ -134,7 +114,7 @@ static void take_back(struct vpmu *v, lctr_t lctr, const struct former *former)
 	vpmu_forget(v, bit);
 	if (former->configured != 0) {
 		/* The hardware may hold something other than this counter's value by now. */
-		if ((vpmu_hw_lctrs(v) & bit) != 0 && !vpmu_is_used(v, hctr)) {
+		if ((v->policy.hctrs & bit) != 0 && !vpmu_is_used(v, hctr)) {
 			v->owned &= ~bit64(hctr.idx);
 			v->in_step &= ~bit64(hctr.idx);
 			vpmu_note_event(v, hctr, &former->event);
@@ -145,7 +125,7 @@ static void take_back(struct vpmu *v, lctr_t lctr, const struct former *former)
 	v->lost |= former->lost;
 	v->unknown |= former->unknown;
 	v->overflow |= former->overflow;
-	if ((vpmu_hw_lctrs(v) & bit) != 0) {
+	if ((v->policy.hctrs & bit) != 0) {
 		v->needs_slow_path |= (bit64(hctr.idx) & HCTRS_FIXED) != 0;
 		vpmu_note_solo(v, hctr);
 	}
@@ -203,16 +183,22 @@ static __attribute__((noinline)) struct sbi_ret config_and_start(struct vpmu *v,
                                                                  const struct hw_event *event,
                                                                  unsigned long config_flags)
 {
-	struct former former = remember(v, place.lctr);
+	const struct vpmu_counter *c = &v->counter[place.lctr.idx];
 	uint64_t bit = bit64(place.lctr.idx);
-	bool seen;
+	struct former former = {
+	    .counter = *c,
+	    .event = {.event_idx = c->event_idx},
+	    .configured = v->configured & bit,
+	    .lost = v->lost & bit,
+	    .unknown = v->unknown & bit,
+	    .overflow = v->overflow & bit,
+	};
 
+	if ((v->fw_lctrs & bit) == 0)
+		former.event = v->event[c->hctr];
 	if (vpmu_event_is_fw(event) || prepare(v, place.hctr, event)) {
 		configure_anew(v, place, event, config_flags);
-		seen = vpmu_starts_kept(v, place.lctr);
-		if (seen)
-			vpmu_start_set(v, bit, VPMU_FROM_KEPT, 0, 0);
-		if (seen && (v->lost & bit) == 0)
+		if (vpmu_start_set(v, bit, VPMU_FROM_KEPT, 0) == 0 && (v->lost & bit) == 0)
 			return vpmu_result(SBI_SUCCESS, place.lctr.idx);
 		take_back(v, place.lctr, &former);
 	}
@@ -224,14 +210,13 @@ static struct sbi_ret config_stopped(struct vpmu *v, uint64_t set, const struct 
                                      uint64_t allowed, unsigned long config_flags)
 {
 	struct vpmu_place place;
-	bool taken = true;
+	bool taken;
 
 	if (!vpmu_assign(v, set, event, allowed, &place))
 		return not_supported;
 	if ((config_flags & SBI_PMU_CFG_FLAG_AUTO_START) != 0)
 		return config_and_start(v, place, event, config_flags);
-	if (!vpmu_event_is_fw(event))
-		taken = prepare(v, place.hctr, event);
+	taken = vpmu_event_is_fw(event) || prepare(v, place.hctr, event);
 	if (taken)
 		configure_anew(v, place, event, config_flags);
 	vpmu_update_direct(v);
@@ -289,6 +274,7 @@ __attribute__((noinline)) struct sbi_ret vpmu_config_here(struct vpmu *v, uint64
                                                           unsigned long event_idx,
                                                           uint64_t event_data)
 {
+	const struct vpmu_known *known = &v->known[vpmu_known_index(event_idx)];
 	struct hw_event event;
 	uint64_t hctrs;
 
@@ -297,10 +283,8 @@ __attribute__((noinline)) struct sbi_ret vpmu_config_here(struct vpmu *v, uint64
 	if (set == 0 || !vpmu_event_parse(v, event_idx, event_data, config_flags, &event, &hctrs))
 		return not_supported;
 	/* The event has become known just now, or a move has freed its home counter. */
-	if (is_home_idle(v, vpmu_known_place(v, event_idx), set, config_flags, event_idx,
-	                 event_data))
-		return config_home(v, vpmu_known_place(v, event_idx)->home, config_flags,
-		                   (uint32_t)event_idx);
+	if (is_home_idle(v, known, set, config_flags, event_idx, event_data))
+		return config_home(v, known->home, config_flags, (uint32_t)event_idx);
 
 	if ((config_flags & SBI_PMU_CFG_FLAG_SKIP_MATCH) != 0) {
 		lctr_t first = {lowest_bit(set)};
@@ -323,7 +307,7 @@ struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counte
 
 	if (!vpmu_counter_set(v, counter_idx_base, counter_idx_mask, &set))
 		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
-	known = vpmu_known_place(v, event_idx);
+	known = &v->known[vpmu_known_index(event_idx)];
 	home = known->home;
 	if (!is_home_idle(v, known, set, config_flags, event_idx, event_data)) {
 		if (!v->policy.moves)

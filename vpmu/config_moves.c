@@ -36,15 +36,12 @@ struct sbi_ret vpmu_config_movable(struct vpmu *v, unsigned long counter_idx_bas
 		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
 	ret = vpmu_config_here(v, set, config_flags, event_idx, event_data);
 	if (ret.error == SBI_ERR_NOT_SUPPORTED) {
-		switch (make_room(v, set, config_flags, event_idx, event_data)) {
-		case VPMU_ROOM:
-			ret = vpmu_config_here(v, set, config_flags, event_idx, event_data);
-			break;
-		case VPMU_MORE_ROOM:
+		enum vpmu_room room = make_room(v, set, config_flags, event_idx, event_data);
+
+		if (room == VPMU_MORE_ROOM)
 			return vpmu_result(VPMU_AGAIN, 0);
-		default:
-			break;
-		}
+		if (room == VPMU_ROOM)
+			ret = vpmu_config_here(v, set, config_flags, event_idx, event_data);
 	}
 	/* Only now, because a call that fails leaves the hctr to another event. */
 	if (ret.error == SBI_SUCCESS && hw_event_is_raw((uint32_t)event_idx))

@@ -110,7 +110,7 @@ void vpmu_forget(struct vpmu *v, uint64_t set)
 	v->lost &= ~set;
 	v->overflow &= ~set;
 	v->in_step &= ~set;
-	for_each_bit (i, set & vpmu_hw_lctrs(v)) {
+	for_each_bit (i, set & v->policy.hctrs) {
 		hctr_t hctr = {v->counter[i].hctr};
 
 		v->hctr[hctr.idx].users &= ~bit64(i);

@@ -122,7 +122,7 @@ static bool look_up(struct vpmu *v, unsigned long event_idx, uint64_t event_data
 	if (hw_event_is_raw((uint32_t)event_idx))
 		v->raw_hctrs = (uint32_t)*hctrs;
 	else if (*hctrs != 0)
-		*vpmu_known_place(v, event_idx) = known_event((uint32_t)event_idx, *hctrs);
+		v->known[vpmu_known_index(event_idx)] = known_event((uint32_t)event_idx, *hctrs);
 	return *hctrs != 0;
 }
 
@@ -134,7 +134,7 @@ uint64_t vpmu_movable(const struct vpmu *v, hctr_t hctr)
 	uint64_t hctrs;
 
 	/* The budget's counter does not move, nor does one whose OF the guest sees. */
-	if (vpmu_is_budgets(v, hctr) || (vpmu_shown_hctrs(v) & bit64(hctr.idx)) != 0)
+	if (hctr.idx == v->policy.budget_hctr || (vpmu_shown_hctrs(v) & bit64(hctr.idx)) != 0)
 		return 0;
 	if (hw_event_is_raw(event.event_idx))
 		hctrs = v->hctr[hctr.idx].able;
@@ -148,7 +148,7 @@ uint64_t vpmu_movable(const struct vpmu *v, hctr_t hctr)
 bool vpmu_event_parse(struct vpmu *v, unsigned long event_idx, uint64_t event_data,
                       unsigned long config_flags, struct hw_event *event, uint64_t *hctrs)
 {
-	const struct vpmu_known *known = vpmu_known_place(v, event_idx);
+	const struct vpmu_known *known = &v->known[vpmu_known_index(event_idx)];
 
 	if (known->event_idx == event_idx && event_idx != 0 && event_data == 0) {
 		event->event_idx = (uint32_t)event_idx;

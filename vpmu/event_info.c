@@ -30,26 +30,20 @@ struct entry {
 
 _Static_assert(sizeof(struct entry) == ENTRY_SIZE, "the format of table 47");
 
-static bool can_be_counted(struct vpmu *v, const struct entry *entry)
-{
-	struct hw_event event;
-	uint64_t hctrs;
-
-	return vpmu_event_parse(v, entry->event_idx, entry->event_data, 0, &event, &hctrs);
-}
-
 /* *raw: whether it was a raw event. */
 static long answer(struct vpmu *v, uint64_t gpa, bool *raw)
 {
+	struct hw_event event;
 	struct entry entry;
 	uint32_t output;
+	uint64_t hctrs;
 
 	if (!vpmu_port_guest_read(gpa, &entry, sizeof(entry)))
 		return SBI_ERR_INVALID_ADDRESS;
 	if ((entry.event_idx & ~(uint32_t)SBI_PMU_EVENT_IDX_MASK) != 0)
 		return SBI_ERR_INVALID_PARAM;
 	*raw = hw_event_is_raw(entry.event_idx);
-	output = can_be_counted(v, &entry) ? 1 : 0;
+	output = vpmu_event_parse(v, entry.event_idx, entry.event_data, 0, &event, &hctrs);
 	if (!vpmu_port_guest_write(gpa + OUTPUT_OFFSET, &output, sizeof(output)))
 		return SBI_ERR_INVALID_ADDRESS;
 	return SBI_SUCCESS;
@@ -98,7 +92,6 @@ struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
 	unsigned long first = first_entry(shmem_phys_lo, &shmem_phys_hi, num_entries);
 	unsigned long i;
 	bool raw = false;
-	long error = SBI_SUCCESS;
 
 	*again = 0;
 	if (flags != 0 || shmem_phys_lo % ENTRY_SIZE != 0)
@@ -107,12 +100,11 @@ struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
 		return vpmu_result(SBI_ERR_INVALID_ADDRESS, 0);
 
 	for (i = first; i < num_entries && i - first < VPMU_INFO_SLICE && !raw; i++) {
-		error = answer(v, shmem_phys_lo + i * ENTRY_SIZE, &raw);
+		long error = answer(v, shmem_phys_lo + i * ENTRY_SIZE, &raw);
+
 		if (error != SBI_SUCCESS)
-			break;
+			return vpmu_result(error, 0);
 	}
-	if (error != SBI_SUCCESS)
-		return vpmu_result(error, 0);
 	if (i < num_entries)
 		*again = resume_at(shmem_phys_lo, num_entries, i);
 	return vpmu_result(SBI_SUCCESS, 0);

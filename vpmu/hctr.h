@@ -47,9 +47,6 @@ void vpmu_begin_period(struct vpmu *v, hctr_t hctr, uint32_t idx);
  * instructions, starts the hctr again and returns true. Otherwise returns false. */
 bool vpmu_begin_period_fast(struct vpmu *v, hctr_t hctr);
 
-/* Does the same as vpmu_end_observers(), but is never inlined. */
-uint64_t vpmu_end_observers_noinline(struct vpmu *v, hctr_t hctr);
-
 /*
  * Called before and after an observer or the budget begins or ends to use an hctr. The first reads
  * the count of the hctr. The second sets the hctr again for all running counters, now or when the

@@ -30,7 +30,7 @@ struct sbi_ret vpmu_num_counters(const struct vpmu *v)
 
 struct sbi_ret vpmu_counter_get_info(const struct vpmu *v, unsigned long counter_idx)
 {
-	if (in_set(vpmu_hw_lctrs(v), counter_idx))
+	if (in_set(v->policy.hctrs, counter_idx))
 		return vpmu_result(SBI_SUCCESS, (unsigned long)(v->policy.width - 1)
 		                                        << SBI_PMU_INFO_WIDTH_SHIFT |
 		                                    (CSR_CYCLE + counter_idx));

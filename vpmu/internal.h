@@ -15,11 +15,6 @@
 #include "vpmu/tally_events.h"
 #include "vpmu/vpmu.h"
 
-static inline uint64_t vpmu_hw_lctrs(const struct vpmu *v)
-{
-	return v->policy.hctrs;
-}
-
 /* A set of lctr. */
 #define VPMU_OBSERVER_LCTRS ((bit64(VPMU_OBSERVERS) - 1) << VPMU_OBSERVER(0))
 
@@ -38,12 +33,6 @@ static inline struct sbi_ret vpmu_result(long error, unsigned long value)
 static inline vpmu_answer vpmu_error(long error)
 {
 	return (unsigned long)error;
-}
-
-/* Whether the hctr is the budget's, which counts nothing else. */
-static inline bool vpmu_is_budgets(const struct vpmu *v, hctr_t hctr)
-{
-	return v->policy.budget_hctr == hctr.idx && hctr.idx != 0;
 }
 
 /* info.c */
@@ -109,11 +98,6 @@ static inline uint32_t vpmu_known_index(unsigned long event_idx)
 	return (event_idx ^ event_idx >> 16) % VPMU_KNOWN;
 }
 
-static inline struct vpmu_known *vpmu_known_place(struct vpmu *v, unsigned long event_idx)
-{
-	return &v->known[vpmu_known_index(event_idx)];
-}
-
 /*
  * The guest's S and U are VS and VU. The guest has no virtual modes below them, so VUINH, VSINH and
  * MINH have no effect. (Linux sets the first two for every exclude_guest event.)
@@ -129,6 +113,12 @@ static inline uint32_t vpmu_reduced_filter(const struct vpmu *v, unsigned long c
 	else if (v->policy.count_hs)
 		inhibit |= HW_COUNT_HS;
 	return inhibit;
+}
+
+/* Whether the overflow of a counter of this event raises no interrupt. */
+static inline bool vpmu_is_silent(const struct vpmu *v, uint32_t event_idx)
+{
+	return v->policy.polled_cache && SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_CACHE;
 }
 
 static inline bool vpmu_event_is_fw(const struct hw_event *event)
@@ -231,6 +221,13 @@ static inline bool vpmu_is_used(const struct vpmu *v, hctr_t hctr)
 	return (v->hctr[hctr.idx].users & ~VPMU_HS_USES) != 0;
 }
 
+/* Whether the count of an hctr with a running counter is the one that was read last. It is not if
+ * the hctr has run since. If another vcpu took the hctr, the count was read then. */
+static inline bool vpmu_is_current(const struct vpmu *v, hctr_t hctr)
+{
+	return ((v->active | (v->parked & v->owned)) & bit64(hctr.idx)) == 0;
+}
+
 /* Whether a configured hardware counter is the only user of its hctr. It is then the anchor. */
 static inline bool vpmu_is_alone(const struct vpmu *v, lctr_t lctr)
 {
@@ -263,15 +260,11 @@ enum vpmu_start_from {
 	VPMU_FROM_SNAPSHOT, /* the counter's snapshot slot; arg is the counter of slot 0 */
 };
 
-/* Whether the guest may start a counter that does not run at its own value: see
- * vpmu_not_showable(). */
-bool vpmu_starts_kept(struct vpmu *v, lctr_t lctr);
-
 /*
  * Starts configured counters that are not running, and clears their OF. Counters that the hardware
- * refuses become lost. `hctrs` must be applied as well.
+ * refuses become lost. Returns those that were not started, because the guest would not see their
+ * OF: see vpmu_not_showable().
  */
-void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uint64_t arg,
-                    uint64_t hctrs);
+uint64_t vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uint64_t arg);
 
 #endif

@@ -62,11 +62,6 @@ void vpmu_users_change_end(struct vpmu *v, bool resident, hctr_t hctr, uint64_t 
 		v->parked &= ~bit;
 }
 
-static bool is_silent(const struct vpmu *v, uint32_t event_idx)
-{
-	return v->policy.polled_cache && SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_CACHE;
-}
-
 enum vpmu_observe vpmu_observe(struct vpmu *v, bool resident, uint32_t n, uint32_t event_idx,
                                uint64_t event_data, unsigned long config_flags, uint64_t period)
 {
@@ -81,7 +76,7 @@ enum vpmu_observe vpmu_observe(struct vpmu *v, bool resident, uint32_t n, uint32
 
 	if (hctrs == 0)
 		return VPMU_OBSERVE_NO_EVENT;
-	if (period != 0 && is_silent(v, event.event_idx))
+	if (period != 0 && vpmu_is_silent(v, event.event_idx))
 		return VPMU_OBSERVE_SILENT;
 	if (!find(v, &event, hctrs, &hctr, &guests))
 		return guests ? VPMU_OBSERVE_GUEST_USES : VPMU_OBSERVE_OTHER_USES;
@@ -139,25 +134,14 @@ bool vpmu_observer_read(const struct vpmu *v, uint32_t n, uint64_t *value, bool 
 {
 	const struct vpmu_counter *c = &v->counter[VPMU_OBSERVER(n)];
 	hctr_t hctr = {c->hctr};
-	const struct vpmu_hctr *h = &v->hctr[hctr.idx];
-	uint64_t bit = bit64(hctr.idx);
-	uint64_t count = h->count;
+	uint64_t count;
 
-	*shared = (h->users & v->all_lctrs) != 0;
+	*shared = (v->hctr[hctr.idx].users & v->all_lctrs) != 0;
 	if ((v->running & ~v->lost & bit64(VPMU_OBSERVER(n))) == 0)
 		return false;
-	/* As in show.c: the value of the hart's counter has not been read yet. */
-	if (((v->active | (v->parked & v->owned)) & bit) != 0)
-		count = vpmu_count(v, hctr);
+	count = vpmu_is_current(v, hctr) ? v->hctr[hctr.idx].count : vpmu_count(v, hctr);
 	*value = (count + c->offset + v->set_back[n]) & v->value_mask;
 	return true;
-}
-
-/* Returns the number of further periods that have ended, if one ended `beyond` counts ago. `period`
- * is 0 for an observer that does not sample. */
-static uint64_t periods_missed(uint64_t beyond, uint64_t period)
-{
-	return beyond < period || period == 0 ? 0 : beyond / period;
 }
 
 void vpmu_begin_period(struct vpmu *v, hctr_t hctr, uint32_t idx)
@@ -169,7 +153,8 @@ void vpmu_begin_period(struct vpmu *v, hctr_t hctr, uint32_t idx)
 	/* A wrap by an emulated instruction is found before the instruction is added: then the
 	 * value is still the highest one. */
 	uint64_t beyond = value <= v->value_mask / 2 ? value : 0;
-	uint64_t missed = periods_missed(beyond, period);
+	/* Further periods that have ended. `period` is 0 for an observer that does not sample. */
+	uint64_t missed = beyond < period || period == 0 ? 0 : beyond / period;
 	uint64_t next = vpmu_port_sample(n, period, missed);
 	uint64_t back;
 
@@ -201,7 +186,7 @@ bool vpmu_begin_period_fast(struct vpmu *v, hctr_t hctr)
 	return true;
 }
 
-static inline __attribute__((always_inline)) uint64_t end_observers(struct vpmu *v, hctr_t hctr)
+uint64_t vpmu_end_observers(struct vpmu *v, hctr_t hctr)
 {
 	uint64_t observers = v->hctr[hctr.idx].users & VPMU_OBSERVER_LCTRS;
 	uint32_t i;
@@ -221,14 +206,4 @@ static inline __attribute__((always_inline)) uint64_t end_observers(struct vpmu 
 	}
 	vpmu_note_solo(v, hctr);
 	return v->active & bit64(hctr.idx);
-}
-
-uint64_t vpmu_end_observers(struct vpmu *v, hctr_t hctr)
-{
-	return end_observers(v, hctr);
-}
-
-__attribute__((noinline)) uint64_t vpmu_end_observers_noinline(struct vpmu *v, hctr_t hctr)
-{
-	return end_observers(v, hctr);
 }

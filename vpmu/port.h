@@ -75,14 +75,11 @@ void vpmu_port_stop(uint64_t hctr_mask);
 uint64_t vpmu_port_read(hctr_t hctr);
 
 /*
- * Only with vpmu_policy.steps. Adds one to each of these running counters, which stand still while
- * the hart is in HS. Does not change OF. A counter whose value is `last` does not change; the mask
- * of such counters is returned.
+ * Only with vpmu_policy.steps. Adds one to a running counter, which stands still while the hart is
+ * in HS. Does not change OF. *value becomes the new value. If the value is `last`, the counter does
+ * not change, and its mask is returned; otherwise 0.
  */
-uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last);
-
-/* The same for one counter, whose new value it returns as well. */
-uint64_t vpmu_port_step_read(hctr_t hctr, uint64_t last, uint64_t *value);
+uint64_t vpmu_port_step(hctr_t hctr, uint64_t last, uint64_t *value);
 
 /* Sets which hardware counters VS (and VU, if scounteren permits) reads without an exit. */
 void vpmu_port_set_direct(uint64_t hctr_mask);

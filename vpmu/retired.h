@@ -24,17 +24,18 @@ static inline bool vpmu_goes_ahead(const struct vpmu *v, uint64_t hctrs)
  */
 static inline uint64_t vpmu_step(struct vpmu *v, uint64_t hctrs)
 {
+	uint64_t left = 0, value;
 	uint32_t i;
 
-	if (hctrs == 0)
-		return 0;
-	if (v->policy.steps)
-		return vpmu_port_step(hctrs, v->value_mask);
-	if (!vpmu_goes_ahead(v, hctrs))
+	if (!v->policy.steps && !vpmu_goes_ahead(v, hctrs))
 		return hctrs;
-	for_each_bit (i, hctrs)
-		v->hctr[i].ahead++;
-	return 0;
+	for_each_bit (i, hctrs) {
+		if (v->policy.steps)
+			left |= vpmu_port_step((hctr_t){i}, v->value_mask, &value);
+		else
+			v->hctr[i].ahead++;
+	}
+	return left;
 }
 
 /* For a port that can step: adds one to two hctrs, or to one if both are equal. `all` is their set.
@@ -45,10 +46,10 @@ static inline uint64_t vpmu_step_both(uint64_t one, uint64_t beside, uint64_t al
 {
 	uint64_t other;
 
-	if (__builtin_expect(vpmu_port_step_read((hctr_t){(uint32_t)one}, last, value) != 0, 0))
+	if (__builtin_expect(vpmu_port_step((hctr_t){(uint32_t)one}, last, value) != 0, 0))
 		return all;
 	if (beside != one &&
-	    __builtin_expect(vpmu_port_step_read((hctr_t){(uint32_t)beside}, last, &other) != 0, 0))
+	    __builtin_expect(vpmu_port_step((hctr_t){(uint32_t)beside}, last, &other) != 0, 0))
 		return all & ~(UINT64_C(1) << one);
 	return 0;
 }

@@ -99,7 +99,7 @@ static bool move(struct vpmu *v, hctr_t from, hctr_t to)
 {
 	struct hw_event event = v->event[from.idx];
 	bool runs = (v->active & bit64(from.idx)) != 0;
-	uint64_t stops = vpmu_end_observers_noinline(v, to);
+	uint64_t stops = vpmu_end_observers(v, to);
 
 	if (runs) {
 		vpmu_hctr_sync(v, from);

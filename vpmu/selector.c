@@ -86,23 +86,27 @@ static uint32_t hctrs_by_base(const struct selectors *s, uint64_t selector, uint
 	return any ? hctrs : 0;
 }
 
-/* No two bases have selectors in common, so the first one that fits is the right one. */
-static const struct selector_run *run_of(const struct selectors *s, uint64_t selector)
+/* Returns a run with the base of the selector, or NULL. *hctrs becomes the counters that can count
+ * all of its events. No two bases have selectors in common, so the first one that fits is the right
+ * one. */
+static const struct selector_run *run_of(const struct selectors *s, uint64_t selector,
+                                         uint32_t *hctrs)
 {
-	for (uint32_t i = 0; i < s->n_runs; i++)
-		if (hctrs_by_base(s, selector, s->runs[i].base))
+	if (!operators_known(s, selector))
+		return NULL;
+	for (uint32_t i = 0; i < s->n_runs; i++) {
+		*hctrs = hctrs_by_base(s, selector, s->runs[i].base);
+		if (*hctrs)
 			return &s->runs[i];
+	}
 	return NULL;
 }
 
 uint32_t selector_hctrs(const struct selectors *s, uint64_t selector)
 {
-	const struct selector_run *run;
+	uint32_t hctrs;
 
-	if (!operators_known(s, selector))
-		return 0;
-	run = run_of(s, selector);
-	return run ? hctrs_by_base(s, selector, run->base) : 0;
+	return run_of(s, selector, &hctrs) ? hctrs : 0;
 }
 
 static bool single_allowed(uint64_t single, const struct selector_allowed *allowed, uint32_t n)
@@ -123,10 +127,10 @@ uint64_t selector_single(const struct selectors *s, const struct selector_run *r
 bool selector_is_allowed(const struct selectors *s, uint64_t selector,
                          const struct selector_allowed *allowed, uint32_t n)
 {
-	const struct selector_run *run = run_of(s, selector);
-	uint32_t number;
+	uint32_t hctrs, number;
+	const struct selector_run *run = run_of(s, selector, &hctrs);
 
-	if (!run || !operators_known(s, selector))
+	if (!run)
 		return false;
 	for (uint32_t i = 0; i < places(s); i++) {
 		if (event_at(s, selector, run->base, i, &number) &&

@@ -4,22 +4,6 @@
 #include "vpmu/retired.h"
 #include "vpmu/show.h"
 
-static enum vpmu_state state_of(const struct vpmu *v, uint64_t bit)
-{
-	if ((v->lost & bit) != 0)
-		return VPMU_LOST;
-	return (v->running & bit) != 0 ? VPMU_RUNNING : VPMU_STOPPED;
-}
-
-/* Whether the guest reads it without an exit, now or when the vcpu is resident again. If its hctr
- * was taken meanwhile, a solo counter is set again as it was. */
-static bool is_direct(const struct vpmu *v, uint64_t bit)
-{
-	uint64_t in_step = v->in_step | (v->parked & ~v->owned & v->solo);
-
-	return (v->openable & in_step & bit) != 0;
-}
-
 static void describe_fw(const struct vpmu *v, const struct vpmu_counter *c, struct vpmu_view *view)
 {
 	view->is_fw = true;
@@ -37,27 +21,24 @@ static void describe_hw(const struct vpmu *v, uint32_t counter_idx, bool same_ha
 {
 	const struct vpmu_counter *c = &v->counter[counter_idx];
 	hctr_t hctr = {c->hctr % VPMU_HW_COUNTERS};
-	const struct vpmu_hctr *h = &v->hctr[hctr.idx];
-	uint64_t bit = bit64(hctr.idx);
-	uint64_t count = h->count;
+	uint64_t others = v->hctr[hctr.idx].users & ~(bit64(counter_idx) | VPMU_HS_USES);
+	/* If its hctr was taken while the vcpu was away, a solo counter is set again as it was. */
+	uint64_t in_step = v->in_step | (v->parked & ~v->owned & v->solo);
+	uint64_t count = v->hctr[hctr.idx].count;
 	uint64_t back = 0;
-	uint64_t others;
 
 	view->hctr = hctr.idx;
 	view->inhibit = v->event[hctr.idx].inhibit;
 	view->event_data = v->event[hctr.idx].event_data;
-	others = h->users & ~(bit64(counter_idx) | VPMU_HS_USES);
 	if (counter_idx >= VPMU_OBSERVER(0)) {
 		others &= v->all_lctrs;
 		back = v->set_back[counter_idx - VPMU_OBSERVER(0)];
 	}
 	view->shared = others != 0;
-	view->direct = is_direct(v, bit64(counter_idx));
+	view->direct = (v->openable & in_step & bit64(counter_idx)) != 0;
 	if (view->state != VPMU_RUNNING)
 		return;
-	/* If the count was not read since the start, h->count is old. If another vcpu took the
-	 * hctr, the count was read then, and h->count is current. */
-	if (((v->active | (v->parked & v->owned)) & bit) != 0) {
+	if (!vpmu_is_current(v, hctr)) {
 		if (!same_hart) {
 			view->holds = VPMU_VALUE_AWAY;
 			return;
@@ -72,14 +53,17 @@ bool vpmu_describe(const struct vpmu *v, uint32_t counter_idx, bool same_hart,
 {
 	lctr_t lctr = {counter_idx};
 	uint64_t bit = counter_idx < VPMU_COUNTERS ? bit64(counter_idx) : 0;
+	bool runs = (v->running & bit) != 0;
 
 	if ((v->configured & bit) == 0)
 		return false;
 	*view = (struct vpmu_view){
 	    .event_idx = v->counter[counter_idx].event_idx,
-	    .state = state_of(v, bit),
+	    .state = runs                   ? VPMU_RUNNING
+	             : (v->lost & bit) != 0 ? VPMU_LOST
+	                                    : VPMU_STOPPED,
 	    .holds = VPMU_VALUE_NOW,
-	    .value = (v->running & bit) != 0 ? 0 : v->counter[counter_idx].value,
+	    .value = runs ? 0 : v->counter[counter_idx].value,
 	    .overflow = (v->overflow & bit) != 0,
 	};
 	if (vpmu_is_fw(v, lctr))

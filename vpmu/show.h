@@ -45,7 +45,7 @@ struct vpmu_view {
 	/* Other counters of this vcpu are configured on the same hctr. For an observer: counters of
 	 * its guest. */
 	bool shared;
-	bool direct; /* read without an exit */
+	bool direct; /* read without an exit, now or when the vcpu is resident again */
 };
 
 /*

@@ -24,7 +24,7 @@ uint64_t vpmu_not_showable(struct vpmu *v, uint64_t set)
 	uint64_t others = 0;
 	uint32_t i;
 
-	for_each_bit (i, set & VPMU_SHOWABLE & vpmu_hw_lctrs(v)) {
+	for_each_bit (i, set & VPMU_SHOWABLE & v->policy.hctrs) {
 		hctr_t hctr = {v->counter[i].hctr};
 		uint64_t users = v->hctr[hctr.idx].users;
 
@@ -71,7 +71,7 @@ static void set_flag(struct vpmu *v, hctr_t hctr)
 /* Returns the counters whose OF the guest must see. */
 static uint64_t set_flags(const struct vpmu *v)
 {
-	return v->overflow & VPMU_SHOWABLE & vpmu_hw_lctrs(v) & ~v->lost;
+	return v->overflow & VPMU_SHOWABLE & v->policy.hctrs & ~v->lost;
 }
 
 /* Returns the members of set_flags() whose OF or value the hart does not have. flags: OF of all

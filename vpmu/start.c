@@ -40,14 +40,14 @@ static void join(struct vpmu *v, lctr_t lctr, uint64_t value, uint64_t synced)
 	c->offset = (value - h->count) & v->value_mask;
 }
 
-void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uint64_t arg,
-                    uint64_t hctrs)
+static void start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uint64_t arg)
 {
+	uint64_t hctrs = 0;
 	uint64_t ready = 0;
 	uint32_t i;
 
-	if ((set & vpmu_hw_lctrs(v)) != 0)
-		hctrs |= vpmu_take_overflows(v);
+	if ((set & v->policy.hctrs) != 0)
+		hctrs = vpmu_take_overflows(v);
 	/* A counter whose value is unknown cannot continue from it, so it stays lost. */
 	if (from == VPMU_FROM_KEPT)
 		set &= ~v->unknown;
@@ -90,43 +90,30 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 	vpmu_apply(v, hctrs, 0, ready);
 }
 
-/* With shows_flags. Returns the counters that must not be started, because the guest would not see
- * their OF. */
-static uint64_t refused(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uint64_t arg)
-{
-	uint64_t near = 0;
-	uint32_t i;
-
-	for_each_bit (i, set & vpmu_hw_lctrs(v))
-		if (vpmu_near(v, start_value(v, (lctr_t){i}, from, arg)))
-			near |= bit64(i);
-	return vpmu_not_showable(v, near);
-}
-
-bool vpmu_starts_kept(struct vpmu *v, lctr_t lctr)
-{
-	return !v->policy.shows_flags || refused(v, bit64(lctr.idx), VPMU_FROM_KEPT, 0) == 0;
-}
-
 /* With shows_flags. Starts the counters whose OF the guest would see, and returns the others. */
 static uint64_t start_seen(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uint64_t arg)
 {
-	uint64_t unseen = refused(v, set, from, arg);
+	uint64_t near = 0;
+	uint64_t unseen;
+	uint32_t i;
 
+	for_each_bit (i, set & v->policy.hctrs)
+		if (vpmu_near(v, start_value(v, (lctr_t){i}, from, arg)))
+			near |= bit64(i);
+	unseen = vpmu_not_showable(v, near);
 	if (set != unseen)
-		vpmu_start_set(v, set & ~unseen, from, arg, 0);
+		start_set(v, set & ~unseen, from, arg);
 	return unseen;
 }
 
-/* Starts counters that do not run. Returns those that were not started because of their OF. */
-static uint64_t start_checked(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uint64_t arg)
+uint64_t vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uint64_t arg)
 {
 	uint64_t unseen = 0;
 	uint32_t i;
 
 	if (!v->policy.shows_flags) {
 		if (set != 0)
-			vpmu_start_set(v, set, from, arg, 0);
+			start_set(v, set, from, arg);
 		return 0;
 	}
 	if (from != VPMU_FROM_SNAPSHOT)
@@ -162,7 +149,7 @@ static __attribute__((noinline)) vpmu_answer start_any(struct vpmu *v, unsigned 
 
 	already = set & v->running;
 	set &= ~already;
-	unseen = start_checked(v, set, from, arg);
+	unseen = vpmu_start_set(v, set, from, arg);
 
 	/* Not in table 40, but SBI_SUCCESS would hide that the counter stands still. */
 	if ((set & (v->lost | unseen)) != 0)
@@ -185,7 +172,7 @@ static inline void note_started(struct vpmu *v, uint64_t set)
 static __attribute__((noinline)) vpmu_answer start_solo(struct vpmu *v, uint64_t set,
                                                         enum vpmu_start_from from, uint64_t value)
 {
-	vpmu_start_set(v, set, from, value, 0);
+	start_set(v, set, from, value);
 	return vpmu_error(SBI_SUCCESS);
 }
 

@@ -26,7 +26,7 @@ static void stop_set(struct vpmu *v, uint64_t running, uint64_t set, unsigned lo
 	uint32_t i;
 
 	/* A pending overflow happened before this call, so it is recorded first. */
-	if ((running & vpmu_hw_lctrs(v)) != 0 || take)
+	if ((running & v->policy.hctrs) != 0 || take)
 		hctrs = vpmu_take_overflows(v);
 	for_each_bit (i, running) {
 		lctr_t lctr = {i};

@@ -6,43 +6,27 @@
  */
 #include "vpmu/hctr.h"
 
-/* Reads hctrs that were just stopped. Returns those in which a wrap was found. */
-static uint64_t read_stopped(struct vpmu *v, uint64_t hctrs)
-{
-	uint64_t wrapped = 0;
-	uint32_t i;
-
-	for_each_bit (i, hctrs)
-		if (vpmu_hctr_sync(v, (hctr_t){i}))
-			wrapped |= bit64(i);
-	return wrapped;
-}
-
-/* Gives the fixed hctrs back to HS. Returns the hctrs that do not keep the values that were
- * read. */
-static uint64_t leave_slow_path(struct vpmu *v, uint64_t active)
-{
-	vpmu_fixed_release(v, active);
-	/* Counters that count HS have advanced since they were read. */
-	return v->policy.count_hs ? active : active & HCTRS_FIXED;
-}
-
 static void park(struct vpmu *v)
 {
 	uint64_t active = v->active;
 	/* Taken before the stop, because pending overflows belong to this vcpu, not to the next
 	 * one. */
 	uint64_t changed = vpmu_take_overflows(v);
+	uint32_t i;
 
 	/* An emulated instruction may have ended direct reads of an hctr. If the next restore sets
 	 * it again, they are possible again. */
 	changed |= active & v->running & ~v->in_step;
 	vpmu_port_stop(active);
 	/* A wrap must be reported now, even if the hart has not reported it. */
-	if (v->near != 0 || v->needs_slow_path || changed != 0)
-		changed |= read_stopped(v, active);
-	if (v->needs_slow_path)
-		changed |= leave_slow_path(v, active);
+	for_each_bit (i, v->near != 0 || v->needs_slow_path || changed != 0 ? active : 0)
+		if (vpmu_hctr_sync(v, (hctr_t){i}))
+			changed |= bit64(i);
+	if (v->needs_slow_path) {
+		vpmu_fixed_release(v, active);
+		/* Counters that count HS have advanced since they were read. */
+		changed |= v->policy.count_hs ? active : active & HCTRS_FIXED;
+	}
 	vpmu_drop_pending(v);
 	v->parked = active;
 	v->active = 0;

@@ -38,16 +38,6 @@ static void know_events(struct vm *vm)
 	vm->pmu_policy.known = vm->pmu_known;
 }
 
-/* The vcpus of this VM do not move: vm_parse_budget(). */
-static uint64_t harts_of(const struct vm_config *config)
-{
-	uint64_t harts = 0;
-
-	for (uint32_t i = 0; i < config->n_vcpus; i++)
-		harts |= config->vcpus[i].harts;
-	return harts;
-}
-
 /* Marks the vcpu and its harts if it reads their scountovf. */
 static void read_hart_flags(struct vm *vm, uint32_t i)
 {
@@ -65,7 +55,7 @@ static void read_hart_flags(struct vm *vm, uint32_t i)
 void vm_pmu_policy_make(struct vm *vm)
 {
 	struct vpmu_policy *policy = &vm->pmu_policy;
-	uint64_t hctrs = ~0UL;
+	uint64_t hctrs = ~0UL, harts = 0;
 
 	*policy = (struct vpmu_policy){
 	    .width = 64,
@@ -101,12 +91,14 @@ void vm_pmu_policy_make(struct vm *vm)
 	hctrs = vm_pmu_hctrs(hctrs, policy->hart_flags);
 	policy->fw_base = hctrs ? highest_bit(hctrs) + 1 : 3;
 	policy->hctrs = vm->config->pmu ? hctrs & vm->config->pmu_counters : 0;
-	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
 		read_hart_flags(vm, i);
+		harts |= vm->config->vcpus[i].harts;
+	}
+	/* The vcpus of such a VM do not move: vm_parse_budget(). */
 	if (vm->config->budget.count) {
 		policy->budget_event = vm->config->budget.event_idx;
-		policy->budget_hctr =
-		    (uint8_t)budget_hctr(harts_of(vm->config), policy->budget_event);
+		policy->budget_hctr = (uint8_t)budget_hctr(harts, policy->budget_event);
 	}
 	know_events(vm);
 }

@@ -95,14 +95,9 @@ uint64_t vpmu_port_read(hctr_t hctr)
 	return hpm_value(&this_pcpu()->hpm, hctr.idx);
 }
 
-uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
+uint64_t vpmu_port_step(hctr_t hctr, uint64_t last, uint64_t *value)
 {
-	return hpm_step(hctr_mask, last);
-}
-
-uint64_t vpmu_port_step_read(hctr_t hctr, uint64_t last, uint64_t *value)
-{
-	return hpm_step_read(hctr.idx, last, value);
+	return hpm_step(hctr.idx, last, value);
 }
 
 void vpmu_port_set_direct(uint64_t hctr_mask)
@@ -154,27 +149,23 @@ void vpmu_port_fixed_release(uint64_t hctr_mask)
 	hpm_fixed_release(&this_pcpu()->hpm, hctr_mask);
 }
 
-/* The current vcpu has lost its counters that do not run: they belong to no vcpu now. */
-static void counters_taken(struct vcpu *vcpu)
-{
-	vpmu_finish_evict(&vcpu->pmu);
-	if (vcpu->hart_flags)
-		hart_flags_handle_overflow(vcpu);
-}
-
 /* --- events --------------------------------------------------------------------------------- */
 
 uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
 {
 	struct pcpu *pcpu = this_pcpu();
-	uint64_t running = pcpu->current ? vpmu_active(&pcpu->current->pmu) : 0;
+	struct vcpu *vcpu = pcpu->current;
+	uint64_t running = vcpu ? vpmu_active(&vcpu->pmu) : 0;
 	uint32_t i;
 
 	if (hw_event_is_raw(event_idx)) {
+		/* Counters that do not run belong to no vcpu afterwards. */
 		for_each_bit (i, pcpu->hpm.hctrs & ~running)
 			change_owner(pcpu, (hctr_t){i}, NULL);
-		if (pcpu->current)
-			counters_taken(pcpu->current);
+		if (vcpu)
+			vpmu_finish_evict(&vcpu->pmu);
+		if (vcpu && vcpu->hart_flags)
+			hart_flags_handle_overflow(vcpu);
 	}
 	return hpm_event_hctrs(&pcpu->hpm, event_idx, event_data, running);
 }

@@ -56,26 +56,24 @@ static bool write_byte(struct vcpu *vcpu)
 	return true;
 }
 
-/* Whether the result of a read or write follows from these arguments: 0 bytes succeed at any
- * address. high: the upper half of an address of more than 64 bits, which is invalid. */
-static bool is_answered(uint64_t n, uint64_t high, vsbi_ret *ret)
+/* Returns the guest's memory for a read or write of n bytes. If there is nothing to read or write,
+ * returns NULL, and the result is *ret: 0 bytes succeed at any address. high: the upper half of an
+ * address of more than 64 bits, which is invalid. */
+static char *memory_of(const struct vm *vm, uint64_t n, uint64_t low, uint64_t high, vsbi_ret *ret)
 {
 	*ret = vsbi_result(n ? SBI_ERR_INVALID_PARAM : SBI_SUCCESS, 0);
-	return !n || high;
+	return !n || high ? NULL : guest_mem(vm, (gpa_t){low}, n);
 }
 
 static VSBI_FN(console_write)
 {
 	struct vcpu *vcpu = this_vcpu();
-	const char *memory;
 	uint64_t done;
 	vsbi_ret ret;
+	const char *memory = memory_of(vcpu->vm, a0, a1, a2, &ret);
 
-	if (is_answered(a0, a2, &ret))
-		return ret;
-	memory = guest_mem(vcpu->vm, (gpa_t){a1}, a0);
 	if (!memory)
-		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
+		return ret;
 	done = write_some(vcpu->vm, memory, a0);
 	if (done < a0)
 		long_call_begin(vcpu, &(struct long_call){.slice = write_more,
@@ -89,14 +87,11 @@ static VSBI_FN(console_read)
 	struct vm *vm = this_vcpu()->vm;
 	uint64_t n = a0 > DBCN_MAX_BYTES ? DBCN_MAX_BYTES : a0;
 	uint64_t done = 0;
-	char *memory;
 	vsbi_ret ret;
+	char *memory = memory_of(vm, a0, a1, a2, &ret);
 
-	if (is_answered(a0, a2, &ret))
-		return ret;
-	memory = guest_mem(vm, (gpa_t){a1}, a0);
 	if (!memory)
-		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
+		return ret;
 	/* Typed bytes are in the UART's FIFO: register 0 has the next one while LSR (5) says so. */
 	spin_lock(&vm->devices);
 	while (done < n && (vuart_read(&vm->uart, 5) & 1))

@@ -134,8 +134,10 @@ void hardware_stop(uint64_t hctr_mask)
 
 uint64_t hardware_step(uint32_t idx, uint64_t last)
 {
+	uint64_t value;
+
 	fake_require(hpm->delegated, "step of a counter that only the firmware can write");
-	return hpm_step(BIT(idx), last);
+	return hpm_step(idx, last, &value);
 }
 
 uint64_t hardware_value(uint32_t idx)

@@ -257,33 +257,21 @@ uint64_t vpmu_port_read(hctr_t hctr)
 	return hardware_value(idx);
 }
 
-uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
+uint64_t vpmu_port_step(hctr_t hctr, uint64_t last, uint64_t *value)
 {
-	uint64_t left = 0;
+	const struct fake_counter *c = &fake.counters[hctr.idx];
+	uint64_t left;
 
 	fake_called();
 	fake_trace.steps++;
-	fake_require(hctr_mask && !(hctr_mask >> COUNTERS), "step of counters that do not exist");
+	fake_require(hctr.idx < COUNTERS, "step of a counter that does not exist");
 	/* It took the guest at least as long as others. */
-	if ((hctr_mask & HCTRS_FIXED) && fake.poll_left)
+	if ((1ULL << hctr.idx & HCTRS_FIXED) && fake.poll_left)
 		fake.poll_left--;
 	fake_require(fake_resident_world()->steps, "step where that is not to be had");
-	for (uint32_t i = 0; i < COUNTERS; i++) {
-		const struct fake_counter *c = &fake.counters[i];
-
-		if (!(hctr_mask & 1ULL << i))
-			continue;
-		fake_require(c->running && c->owner == fake.resident,
-		             "step of a counter that does not run");
-		left |= hardware_step(i, last);
-	}
-	return left;
-}
-
-uint64_t vpmu_port_step_read(hctr_t hctr, uint64_t last, uint64_t *value)
-{
-	uint64_t left = vpmu_port_step(1ULL << hctr.idx, last);
-
+	fake_require(c->running && c->owner == fake.resident,
+	             "step of a counter that does not run");
+	left = hardware_step(hctr.idx, last);
 	*value = vpmu_port_read(hctr);
 	return left;
 }

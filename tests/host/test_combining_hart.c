@@ -186,9 +186,9 @@ static void overflow(void **state)
 
 	(void)state;
 	cycle.times[3][5] = 7;
-	assert_true(hpm_try(&hpm, 27, &config));
+	assert_true(hpm_reprogram(&hpm, 27, &config));
 	/* Configuring sets OF, which does not mean a wrap. */
-	assert_true(hpm_try(&hpm, 28, &config));
+	assert_true(hpm_reprogram(&hpm, 28, &config));
 	hpm_sbi_start_armed(&hpm, 27, (uint64_t)-14);
 	assert_int_equal(host_csrs[CSR_SCOUNTOVF], BIT(28));
 	opensbi_step(COMBINING_VS, &cycle);
@@ -225,7 +225,7 @@ static void a_running_one_stays(void **state)
 	uint64_t able;
 
 	(void)state;
-	assert_true(hpm_try(&hpm, 20, &config));
+	assert_true(hpm_reprogram(&hpm, 20, &config));
 	hpm_start(&hpm, BIT(20), 0);
 	able = hpm_event_hctrs(&hpm, RAW_V2, config.event_data, BIT(20));
 	assert_int_not_equal(able & BIT(20), 0);
@@ -244,12 +244,12 @@ static void what_does_not_fit_v1(void **state)
 	opensbi_boot(&node, false);
 	assert_true(config.event_data < RAW_V1_LIMIT);
 	assert_int_not_equal(hpm_event_hctrs(&hpm, RAW_V2, config.event_data, 0), 0);
-	assert_true(hpm_try(&hpm, 3, &config));
+	assert_true(hpm_reprogram(&hpm, 3, &config));
 	e.op[2] = COMBINING_ADD;
 	config.event_data = encoded(&e);
 	assert_true(config.event_data >= RAW_V1_LIMIT);
 	assert_int_equal(hpm_event_hctrs(&hpm, RAW_V2, config.event_data, 0), 0);
-	assert_false(hpm_try(&hpm, 4, &config));
+	assert_false(hpm_reprogram(&hpm, 4, &config));
 }
 
 /* The node has the counters of the SBI's own events. For cycles it has only the fixed counter, so
@@ -261,8 +261,9 @@ static void the_fixed_counter_is_no_answer(void **state)
 
 	(void)state;
 	for (uint32_t n = COMBINING_FIRST; n <= COMBINING_LAST; n++) {
-		assert_false(hpm_try(&hpm, n, &cycles));
-		assert_int_equal(hpm_try(&hpm, n, &instructions), events[0].counters >> n & 1);
+		assert_false(hpm_reprogram(&hpm, n, &cycles));
+		assert_int_equal(hpm_reprogram(&hpm, n, &instructions),
+		                 events[0].counters >> n & 1);
 	}
 }
 

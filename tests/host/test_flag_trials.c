@@ -78,7 +78,7 @@ static int boot(void **state)
 	hpm = (struct hpm){.hctrs = COUNTERS, .width = 64, .lcofi = true, .n_events = 1};
 	hpm.events[0] = (struct hpm_event){.event_idx = EVENT, .hctrs = COUNTERS};
 	for (uint32_t i = 3; i <= HCTR; i++)
-		assert_true(hpm_try(&hpm, i, &config));
+		assert_true(hpm_reprogram(&hpm, i, &config));
 	host_csrs[CSR_HCOUNTEREN] = OPEN;
 	return 0;
 }

@@ -313,32 +313,19 @@ uint64_t vpmu_port_read(hctr_t hctr)
 	return stub.hctr[hctr.idx].value;
 }
 
-uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
+uint64_t vpmu_port_step(hctr_t hctr, uint64_t last, uint64_t *value)
 {
+	struct stub_hctr *h = &stub.hctr[hctr.idx];
 	uint64_t left = 0;
-	uint32_t i;
 
 	assert_true(vpmu.policy.steps);
-	for (i = 0; i < 32; i++) {
-		struct stub_hctr *h = &stub.hctr[i];
-
-		if ((hctr_mask >> i & 1) == 0)
-			continue;
-		stub.steps++;
-		assert_true(h->running && h->ours);
-		hs_works();
-		if (h->value == last)
-			left |= UINT64_C(1) << i;
-		else
-			h->value = (h->value + 1) & stub.width_mask;
-	}
-	return left;
-}
-
-uint64_t vpmu_port_step_read(hctr_t hctr, uint64_t last, uint64_t *value)
-{
-	uint64_t left = vpmu_port_step(1ULL << hctr.idx, last);
-
+	stub.steps++;
+	assert_true(h->running && h->ours);
+	hs_works();
+	if (h->value == last)
+		left = UINT64_C(1) << hctr.idx;
+	else
+		h->value = (h->value + 1) & stub.width_mask;
 	*value = vpmu_port_read(hctr);
 	return left;
 }

@@ -31,14 +31,8 @@ uint64_t hpm_event_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_dat
 	return event->hctrs | (hpm->fixed & BIT(hpm_fixed_of(event_idx)));
 }
 
-bool hpm_try(struct hpm *hpm, uint32_t hctr, const struct hw_event *config)
-{
-	return hpm_reprogram(hpm, hctr, config);
-}
-
-/* Not inlined, so that the functions below save registers only here. */
-static __attribute__((noinline)) void set_and_run(struct hpm *hpm, uint64_t hctrs, uint64_t value,
-                                                  bool armed)
+__attribute__((noinline)) void hpm_set_and_run(struct hpm *hpm, uint64_t hctrs, uint64_t value,
+                                               bool armed)
 {
 	hpm_set(hpm, hctrs, value, armed);
 	hpm_run(hpm, hctrs);
@@ -48,10 +42,14 @@ static __attribute__((noinline)) void set_and_run(struct hpm *hpm, uint64_t hctr
  * the guest must see it. */
 static void start_shown(struct hpm *hpm, uint64_t hctrs, uint64_t value)
 {
-	uint64_t silent = hctrs & ~hpm->may_arm;
+	uint64_t silent = hctrs & ~hpm->may_arm, far = hctrs & hpm->may_arm;
 
-	if (hctrs & hpm->may_arm)
-		hpm_sbi_start_far(hpm, hctrs & hpm->may_arm, value);
+	if (far) {
+		hpm->dirty &= ~far;
+		hpm->armed |= far;
+		hpm->far |= far;
+		hpm_sbi_start_at(hpm, far, SBI_PMU_START_SET_INIT_VALUE, value, true);
+	}
 	if (silent)
 		hpm_sbi_start(hpm, silent, value);
 }
@@ -63,7 +61,7 @@ __attribute__((noinline)) void hpm_start_any(struct hpm *hpm, uint64_t hctrs, ui
 	else if (!hpm->delegated && !(hpm->armed & hctrs))
 		hpm_sbi_start(hpm, hctrs, value);
 	else
-		set_and_run(hpm, hctrs, value, false);
+		hpm_set_and_run(hpm, hctrs, value, false);
 }
 
 __attribute__((noinline)) void hpm_start_armed_any(struct hpm *hpm, uint32_t hctr, uint64_t value)
@@ -71,7 +69,7 @@ __attribute__((noinline)) void hpm_start_armed_any(struct hpm *hpm, uint32_t hct
 	if (!hpm->delegated && !(hpm->far & BIT(hctr)) && hpm->may_arm & BIT(hctr))
 		hpm_sbi_start_armed(hpm, hctr, value);
 	else
-		set_and_run(hpm, BIT(hctr), value, true);
+		hpm_set_and_run(hpm, BIT(hctr), value, true);
 }
 
 uint64_t hpm_take_overflow(const struct hpm *hpm)

@@ -117,10 +117,11 @@ static inline uint32_t hpm_fixed_of(uint32_t event_idx)
  * the event's home. At boot, see hpm_fixed.c. */
 void hpm_fixed_probe(struct hpm *hpm);
 
-/* Translates a raw event for this firmware: to type v2 if the firmware supports it, otherwise to v1
- * if the value fits into 48 bits. Returns false if neither is possible (SBI 3.0 sections 11.3 and
+/* Returns the event_idx of a raw event for this firmware: of type v2 if the firmware supports it,
+ * otherwise of v1 if the value fits into 48 bits, otherwise HPM_NO_RAW (SBI 3.0 sections 11.3 and
  * 11.4). Other events are not changed. */
-bool hpm_firmware_event(const struct hw_event *config, uint32_t *event_idx);
+#define HPM_NO_RAW UINT32_MAX
+uint32_t hpm_firmware_event(uint32_t event_idx, uint64_t event_data);
 const struct hpm_event *hpm_event_find(const struct hpm *hpm, uint32_t event_idx);
 
 /* Whether the counter is programmed for this event and filter. */

@@ -37,9 +37,6 @@ static inline bool hpm_reprogram(struct hpm *hpm, uint32_t hctr, const struct hw
 	return taken;
 }
 
-/* The same, but not inlined, for callers off the fast path. */
-bool hpm_try(struct hpm *hpm, uint32_t hctr, const struct hw_event *config);
-
 /* hpm_fixed_take() gives a fixed counter in hpm->fixed to a guest, stopped, with this filter. It
  * returns false if that is refused. hpm_fixed_release() gives instret back to HS. */
 bool hpm_fixed_take(struct hpm *hpm, uint32_t hctr, const struct hw_event *config);
@@ -81,6 +78,9 @@ static inline void hpm_run(struct hpm *hpm, uint64_t hctrs)
 	else
 		hpm_sbi_run(hpm, hctrs);
 }
+
+/* hpm_set(), then hpm_run(). Not inlined, so that callers save registers only there. */
+void hpm_set_and_run(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed);
 
 /* hpm_set() without `armed`, then hpm_run(). */
 static inline void hpm_start(struct hpm *hpm, uint64_t hctrs, uint64_t value)
@@ -124,8 +124,8 @@ static inline uint64_t hpm_value(const struct hpm *hpm, uint32_t hctr)
 	return csr_read(CSR_SIREG);
 }
 
-/* For delegated counters: see vpmu_port_step_read() and vpmu_port_step(). */
-static inline uint64_t hpm_step_read(uint32_t hctr, uint64_t last, uint64_t *value)
+/* For delegated counters: see vpmu_port_step(). */
+static inline uint64_t hpm_step(uint32_t hctr, uint64_t last, uint64_t *value)
 {
 	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
 	*value = csr_read(CSR_SIREG);
@@ -134,17 +134,6 @@ static inline uint64_t hpm_step_read(uint32_t hctr, uint64_t last, uint64_t *val
 	*value += 1;
 	csr_write(CSR_SIREG, *value);
 	return 0;
-}
-
-static inline uint64_t hpm_step(uint64_t hctrs, uint64_t last)
-{
-	uint64_t left = 0;
-	uint64_t value;
-	uint32_t i;
-
-	for_each_bit (i, hctrs)
-		left |= hpm_step_read(i, last, &value);
-	return left;
 }
 
 #endif

@@ -78,8 +78,7 @@ static bool moves_in_hs(uint32_t hctr)
 
 static bool give_back(struct hpm *hpm, uint32_t hctr, uint64_t value)
 {
-	hpm_set(hpm, BIT(hctr), value, false);
-	hpm_run(hpm, BIT(hctr));
+	hpm_set_and_run(hpm, BIT(hctr), value, false);
 	/* Also if the firmware refuses the filter: HS needs its clock. */
 	if (!release(hpm, hctr))
 		(void)sbi_run(hctr);

@@ -75,8 +75,7 @@ static bool interrupts_after(struct hpm *hpm, uint32_t hctr, uint64_t elsewhere,
 
 	hpm->hart_flags = true; /* otherwise no start far from the wrap has OF = 0 */
 	for (uint32_t i = 0; i < ARRAY_SIZE(values); i++) {
-		hpm_set(hpm, BIT(hctr), values[i] & all, true);
-		hpm_run(hpm, BIT(hctr));
+		hpm_set_and_run(hpm, BIT(hctr), values[i] & all, true);
 		comes = i && hpm_wait_for_lcofi(patience);
 		hpm_stop(hpm, BIT(hctr));
 	}

@@ -11,18 +11,13 @@
 /* Maximum number of counters to test: each costs up to 2,600 instructions, all in one stay. */
 #define MAX_ASKED 3U
 
-bool hpm_firmware_event(const struct hw_event *config, uint32_t *event_idx)
+uint32_t hpm_firmware_event(uint32_t event_idx, uint64_t event_data)
 {
-	*event_idx = config->event_idx;
-	if (!hw_event_is_raw(config->event_idx))
-		return true;
+	if (!hw_event_is_raw(event_idx))
+		return event_idx;
 	if (sbi_call(SBI_EXT_BASE, SBI_BASE_GET_SPEC_VERSION, 0, 0, 0, 0, 0).value >= SBI_3_0)
-		*event_idx = SBI_PMU_TYPE_RAW_V2 << 16;
-	else if (config->event_data >> RAW_V1_BITS == 0)
-		*event_idx = SBI_PMU_TYPE_RAW << 16;
-	else
-		return false;
-	return true;
+		return SBI_PMU_TYPE_RAW_V2 << 16;
+	return event_data >> RAW_V1_BITS == 0 ? SBI_PMU_TYPE_RAW << 16 : HPM_NO_RAW;
 }
 
 /* Asks the firmware which of these counters takes the event, and resets that one again. All of them
@@ -38,14 +33,15 @@ static uint64_t ask(uint32_t event_idx, uint64_t event_data, uint64_t hctrs)
 	return BIT(ret.value) & hctrs;
 }
 
-static uint64_t running_it(const struct hpm *hpm, uint64_t running, const struct hw_event *config)
+static uint64_t running_it(const struct hpm *hpm, uint64_t running, uint32_t event_idx,
+                           uint64_t event_data)
 {
 	uint64_t hctrs = 0;
 	uint32_t i;
 
 	for_each_bit (i, running) {
-		if (hpm->slots[i].config.event_idx == config->event_idx &&
-		    hpm->slots[i].config.event_data == config->event_data)
+		if (hpm->slots[i].config.event_idx == event_idx &&
+		    hpm->slots[i].config.event_data == event_data)
 			hctrs |= BIT(i);
 	}
 	return hctrs;
@@ -62,11 +58,9 @@ const struct hpm_event *hpm_raw_find(const struct hpm *hpm, uint64_t event_data)
 
 bool hpm_raw_is_taken(uint64_t event_data, uint64_t hctrs)
 {
-	struct hw_event config = {.event_idx = SBI_PMU_TYPE_RAW_V2 << 16, .event_data = event_data};
-	uint32_t firmware_event;
+	uint32_t event_idx = hpm_firmware_event(SBI_PMU_TYPE_RAW_V2 << 16, event_data);
 
-	return hpm_firmware_event(&config, &firmware_event) &&
-	       ask(firmware_event, event_data, hctrs);
+	return event_idx != HPM_NO_RAW && ask(event_idx, event_data, hctrs);
 }
 
 /* Resets counters that do not run. */
@@ -102,9 +96,10 @@ static uint64_t homes_that_count(const struct hpm *hpm)
 
 /* Returns the table's counters, if the firmware accepts the event on one of them. Boot has found
  * that it treats the counters of a row alike. */
-static uint64_t hctrs_by_table(struct hpm *hpm, const struct hw_event *config, uint64_t running)
+static uint64_t hctrs_by_table(struct hpm *hpm, uint32_t event_idx, uint64_t event_data,
+                               uint64_t running)
 {
-	uint64_t able = selector_hctrs(hpm->table, config->event_data) & hpm->hctrs;
+	uint64_t able = selector_hctrs(hpm->table, event_data) & hpm->hctrs;
 	uint64_t idle = able & ~running;
 	uint32_t firmware_event;
 
@@ -112,28 +107,31 @@ static uint64_t hctrs_by_table(struct hpm *hpm, const struct hw_event *config, u
 		return 0;
 	if (hpm->delegated)
 		return able & hpm->minh_hctrs & ~homes_that_count(hpm);
-	if (!hpm_firmware_event(config, &firmware_event))
+	firmware_event = hpm_firmware_event(event_idx, event_data);
+	if (firmware_event == HPM_NO_RAW)
 		return 0;
 	/* The choice of a free counter is not made here. */
-	if (!idle || running_it(hpm, running, config))
+	if (!idle || running_it(hpm, running, event_idx, event_data))
 		return able;
 	idle &= -idle;
 	reset(hpm, idle);
-	return ask(firmware_event, config->event_data, idle) ? able : 0;
+	return ask(firmware_event, event_data, idle) ? able : 0;
 }
 
 uint64_t hpm_raw_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data, uint64_t running)
 {
-	struct hw_event config = {.event_idx = event_idx, .event_data = event_data};
-	uint64_t able = running_it(hpm, running, &config);
+	uint64_t able = running_it(hpm, running, event_idx, event_data);
 	uint64_t idle = hpm->hctrs & ~running;
 	uint32_t firmware_event, i;
 
 	if (is_silent(event_data))
 		return 0;
 	if (hpm->table)
-		return hctrs_by_table(hpm, &config, running);
-	if (hpm->delegated || !hpm_firmware_event(&config, &firmware_event))
+		return hctrs_by_table(hpm, event_idx, event_data, running);
+	if (hpm->delegated)
+		return 0;
+	firmware_event = hpm_firmware_event(event_idx, event_data);
+	if (firmware_event == HPM_NO_RAW)
 		return 0;
 	reset(hpm, idle);
 	for (i = 0; i < MAX_ASKED; i++) {

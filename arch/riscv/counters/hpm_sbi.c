@@ -11,9 +11,9 @@
 
 bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hw_event *config)
 {
-	uint32_t event_idx;
+	uint32_t event_idx = hpm_firmware_event(config->event_idx, config->event_data);
 
-	if (!hpm_firmware_event(config, &event_idx))
+	if (event_idx == HPM_NO_RAW)
 		return false;
 	/* Only RESET frees a counter for another event or filter, and removes QEMU's record of the
 	 * event's counter. */

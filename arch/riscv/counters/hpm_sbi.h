@@ -111,15 +111,6 @@ static inline void hpm_sbi_start(struct hpm *hpm, uint64_t hctrs, uint64_t value
 	hpm_sbi_start_at(hpm, hctrs, SBI_PMU_START_SET_INIT_VALUE, value, false);
 }
 
-/* The same with hart_flags, where a start far from the wrap has OF = 0 as well. */
-static inline void hpm_sbi_start_far(struct hpm *hpm, uint64_t hctrs, uint64_t value)
-{
-	hpm->dirty &= ~hctrs;
-	hpm->armed |= hctrs;
-	hpm->far |= hctrs;
-	hpm_sbi_start_at(hpm, hctrs, SBI_PMU_START_SET_INIT_VALUE, value, true);
-}
-
 /* Not inlined, so that callers with delegated counters, which need no firmware call, save no
  * registers for one. */
 void hpm_sbi_stop(struct hpm *hpm, uint64_t hctrs);

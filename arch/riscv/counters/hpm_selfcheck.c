@@ -41,10 +41,9 @@ const char *hpm_selfcheck_begin(struct hpm *hpm, uint32_t hctr, uint32_t event_i
 	struct hw_event config = {.event_idx = event_idx, .inhibit = inhibit};
 
 	if (hpm->fixed & BIT(hctr) ? !hpm_fixed_take(hpm, hctr, &config)
-	                           : !hpm_try(hpm, hctr, &config))
+	                           : !hpm_reprogram(hpm, hctr, &config))
 		return "a counter that refuses it";
-	hpm_set(hpm, BIT(hctr), some_value(hpm), false);
-	hpm_run(hpm, BIT(hctr));
+	hpm_set_and_run(hpm, BIT(hctr), some_value(hpm), false);
 	return NULL;
 }
 
@@ -147,8 +146,7 @@ static const char *overflows(struct hpm *hpm, uint32_t hctr, uint64_t patience)
 	if (!hpm_flag(hctr))
 		return "a start that clears OF where it is to stay";
 	hpm_stop(hpm, BIT(hctr));
-	hpm_set(hpm, BIT(hctr), start, true);
-	hpm_run(hpm, BIT(hctr));
+	hpm_set_and_run(hpm, BIT(hctr), start, true);
 	if (hpm->failed)
 		return REFUSES;
 	if (hpm_flag(hctr) && hpm_value(hpm, hctr) >= start)
@@ -192,7 +190,7 @@ void hpm_selfcheck_leave(struct hpm *hpm, uint32_t hctr)
 	struct hw_event config = hpm->slots[hctr].config;
 
 	if (hpm->delegated || !hpm->ssccfg) {
-		hpm_try(hpm, hctr, &config);
+		hpm_reprogram(hpm, hctr, &config);
 	} else {
 		hpm_sbi_reset(hctr);
 		hpm->slots[hctr].programmed = false;

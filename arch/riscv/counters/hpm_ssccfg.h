@@ -8,25 +8,24 @@
 #ifndef ARCH_RISCV_COUNTERS_HPM_SSCCFG_H
 #define ARCH_RISCV_COUNTERS_HPM_SSCCFG_H
 
-#include "arch/riscv/counters/hpm.h"
+#include "arch/riscv/counters/hpm_sbi.h"
 #include "arch/riscv/counters/ssccfg.h"
-#include "arch/riscv/hart/csr.h"
 #include "vpmu/bits.h"
 
-/* Returns the filter HW_* as bits of mhpmevent. M and U are never counted. */
+/* mhpmevent has the bits that inhibit modes in the order of the flags of a configuration. */
+#define FLAGS_SHIFT 55
+_Static_assert(SBI_PMU_CFG_FLAG_SET_MINH << FLAGS_SHIFT == MHPMEVENT_MINH &&
+                   SBI_PMU_CFG_FLAG_SET_SINH << FLAGS_SHIFT == MHPMEVENT_SINH &&
+                   SBI_PMU_CFG_FLAG_SET_UINH << FLAGS_SHIFT == MHPMEVENT_UINH &&
+                   SBI_PMU_CFG_FLAG_SET_VSINH << FLAGS_SHIFT == MHPMEVENT_VSINH &&
+                   SBI_PMU_CFG_FLAG_SET_VUINH << FLAGS_SHIFT == MHPMEVENT_VUINH,
+               "the filters of both back ends");
+
+/* Returns the filter HW_* as bits of mhpmevent. According to the manual MINH is read-only 0 here,
+ * and only M-mode can set it. On a hart that lets HS write it, it must be set. */
 static inline uint64_t hpm_ssccfg_filter(uint32_t inhibit)
 {
-	/* According to the manual MINH is read-only 0 here, and only M-mode can set it. On a hart
-	 * that lets HS write it, it must be set. */
-	uint64_t bits = MHPMEVENT_UINH | MHPMEVENT_MINH;
-
-	if (!(inhibit & HW_COUNT_HS))
-		bits |= MHPMEVENT_SINH;
-	if (inhibit & HW_INH_VS)
-		bits |= MHPMEVENT_VSINH;
-	if (inhibit & HW_INH_VU)
-		bits |= MHPMEVENT_VUINH;
-	return bits;
+	return hpm_sbi_filter(inhibit) << FLAGS_SHIFT;
 }
 
 static inline uint64_t hpm_ssccfg_bits(const struct hpm *hpm, const struct hw_event *config)

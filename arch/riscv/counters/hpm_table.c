@@ -6,10 +6,11 @@
 #include "arch/riscv/hart/csr.h"
 #include "vpmu/bits.h"
 
-/* Only the first contradiction is reported. The others often follow from it. */
+/* Only the first contradiction is reported. The others often follow from it. `found` may be that
+ * there is none. */
 static void contradict(struct hpm *hpm, struct hpm_contradiction found)
 {
-	if (hpm->contradiction.kind == HPM_AGREES)
+	if (hpm->contradiction.kind == HPM_AGREES && found.kind != HPM_AGREES)
 		hpm->contradiction = found;
 }
 
@@ -35,7 +36,7 @@ static void check_standard(struct hpm *hpm)
 	for (uint32_t i = 0; i < hpm->table->n_standard; i++) {
 		const struct selector_standard *standard = &hpm->table->standard[i];
 		const struct hpm_event *event = hpm_event_find(hpm, standard->event_idx);
-		uint64_t wanted = standard->hctrs & hpm->hctrs;
+		uint64_t refused = standard->hctrs & hpm->hctrs & ~(event ? event->hctrs : 0);
 		struct hpm_contradiction found = {
 		    .event_idx = standard->event_idx,
 		    .selector = standard->selector,
@@ -48,21 +49,12 @@ static void check_standard(struct hpm *hpm)
 			found.kind = HPM_KEEPS;
 			found.hctr = lowest_bit(event->hctrs);
 			found.kept = event->selector;
-		} else if (wanted & ~(event ? event->hctrs : 0)) {
+		} else if (refused) {
 			found.kind = HPM_REFUSES;
-			found.hctr = lowest_bit(wanted & ~(event ? event->hctrs : 0));
+			found.hctr = lowest_bit(refused);
 		}
-		if (found.kind != HPM_AGREES)
-			contradict(hpm, found);
+		contradict(hpm, found);
 	}
-}
-
-/* Whether the firmware supports raw events as wide as this selector, with this event_idx. */
-static bool can_be_asked(uint64_t selector, uint32_t *event_idx)
-{
-	struct hw_event config = {SBI_PMU_TYPE_RAW_V2 << 16, 0, selector};
-
-	return hpm_firmware_event(&config, event_idx);
 }
 
 static struct hpm_contradiction ask(const struct hpm *hpm, uint32_t event_idx, uint64_t selector,
@@ -98,18 +90,19 @@ static void check_raw(struct hpm *hpm)
 			struct hpm_contradiction found;
 
 			number = number == run->last ? run->first : number + 1;
-			if (!can_be_asked(selector, &event_idx))
+			event_idx = hpm_firmware_event(SBI_PMU_TYPE_RAW_V2 << 16, selector);
+			if (event_idx == HPM_NO_RAW)
 				continue;
 			found = ask(hpm, event_idx, selector, hctr);
-			if (found.kind == HPM_KEEPS)
+			if (found.kind != HPM_REFUSES) {
 				contradict(hpm, found);
-			if (found.kind != HPM_REFUSES)
 				hpm->table_raw = true;
-			else if (refused.kind == HPM_AGREES)
+			} else if (refused.kind == HPM_AGREES) {
 				refused = found;
+			}
 		}
 	}
-	if (hpm->table_raw && refused.kind != HPM_AGREES)
+	if (hpm->table_raw)
 		contradict(hpm, refused);
 }
 
@@ -131,7 +124,8 @@ uint64_t hpm_table_configure(const struct hpm *hpm, uint64_t hctrs)
 		for_each_bit (hctr, run->hctrs & hctrs & ~done) {
 			uint64_t selector = selector_single(hpm->table, run, run->last);
 
-			if (can_be_asked(selector, &event_idx) &&
+			event_idx = hpm_firmware_event(SBI_PMU_TYPE_RAW_V2 << 16, selector);
+			if (event_idx != HPM_NO_RAW &&
 			    hpm_sbi_configure(hctr, HPM_SBI_GUESTS, event_idx, selector))
 				done |= BIT(hctr);
 		}

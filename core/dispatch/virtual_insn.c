@@ -11,9 +11,6 @@
 #include "core/vcpu/vs_interrupts.h"
 #include "vpmu/retired.h"
 
-#define WFI     0x10500073U
-#define WRS_NTO 0x00d00073U /* traps with hstatus.VTW, like WFI */
-
 /* csrrs, csrrc and their immediate forms with operand 0, which read and do not write. */
 #define CSR_READ_MASK 0xfa07fU
 #define CSR_READ      0x02073U

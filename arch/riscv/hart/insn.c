@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/hart/insn.h"
 
-#define OPCODE_LOAD   0x03u
-#define OPCODE_STORE  0x23u
-#define OPCODE_SYSTEM 0x73u
-#define WFI           0x10500073u
+#define OPCODE_LOAD  0x03u
+#define OPCODE_STORE 0x23u
 
 /* Returns bits hi..lo of v, right-aligned. */
 static uint32_t bits(uint32_t v, unsigned int hi, unsigned int lo)
@@ -32,11 +30,7 @@ static struct insn decode_system(uint32_t raw)
 	uint32_t funct3 = bits(raw, 14, 12);
 	struct insn i = other(4);
 
-	if (raw == WFI) {
-		i.kind = INSN_WFI;
-		return i;
-	}
-	if ((funct3 & 3) == 0) /* 0: sret, sfence and the like; 4: hypervisor loads and stores */
+	if ((funct3 & 3) == 0) /* 0: sret, wfi and the like; 4: hypervisor loads and stores */
 		return i;
 	i.kind = INSN_CSR;
 	i.reg = (uint8_t)bits(raw, 11, 7);
@@ -44,9 +38,7 @@ static struct insn decode_system(uint32_t raw)
 	i.csr_op = (enum insn_csr_op)(funct3 & 3);
 	i.csr_imm = (funct3 & 4) != 0;
 	i.csr_src = (uint8_t)bits(raw, 19, 15);
-	/* Zicsr, table 6: the forms that do not read or do not write the CSR, and so cause none of
-	 * its side effects. */
-	i.csr_reads = i.csr_op != INSN_CSR_RW || i.reg != 0;
+	/* Zicsr, table 6: the forms that do not write the CSR, and so cause no side effects. */
 	i.csr_writes = i.csr_op == INSN_CSR_RW || i.csr_src != 0;
 	return i;
 }

@@ -116,24 +116,21 @@ size_t isa_guest(uint64_t host, bool sscofpmf, char *buf, size_t size, const cha
 	    host & (BIT(ISA_SSAIA) | BIT(ISA_SSTC) | BIT(ISA_SVADU) | BIT(ISA_SVPBMT) | ISA_CBO);
 	if (sscofpmf)
 		guest |= BIT(ISA_SSCOFPMF);
-	append(buf, size, &used, "rv64");
-	for (size_t i = 0; i < ARRAY_SIZE(base_names); i++) {
-		append(buf, size, &used, base_names[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(base_names); i++)
 		names[n++] = base_names[i];
-	}
-	if (host & BIT(ISA_V)) {
-		append(buf, size, &used, isa_names[ISA_V]);
+	if (host & BIT(ISA_V))
 		names[n++] = isa_names[ISA_V];
-	}
 	/* Linux requires it in the list, and every hart has it. */
-	append(buf, size, &used, "_zicsr");
 	names[n++] = "zicsr";
 	for (size_t e = 0; e < ISA_EXTENSIONS; e++) {
-		if (!(guest & BIT(e)))
-			continue;
-		append(buf, size, &used, "_");
-		append(buf, size, &used, isa_names[e]);
-		names[n++] = isa_names[e];
+		if (guest & BIT(e))
+			names[n++] = isa_names[e];
+	}
+	append(buf, size, &used, "rv64");
+	for (size_t i = 0; i < n; i++) {
+		/* Names of one letter come first, and are not separated. */
+		append(buf, size, &used, names[i][1] ? "_" : "");
+		append(buf, size, &used, names[i]);
 	}
 	return n;
 }

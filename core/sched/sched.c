@@ -162,7 +162,7 @@ static __attribute__((noinline)) void put_not_ready(struct pcpu *pcpu, struct vc
 		sched_wake_in_time(vcpu);
 	else if (vcpu->budget.throttled_since)
 		/* CPU time ends and throttled time begins now, so that no tick counts as both. */
-		vcpu_throttled_from(vcpu, now);
+		vcpu->budget.throttled_since = now;
 	if (!(pcpu->ready & vcpu->bit))
 		sched_enable_requests(vcpu);
 }

@@ -24,7 +24,7 @@ static void isa_text(uint64_t isa, char *buf, size_t size)
 
 	for (size_t e = 0; e < ISA_GUEST_FIRST; e++) {
 		if (isa & BIT(e))
-			text_add(&text, text.length ? " %s" : "%s", isa_name((enum isa_ext)e));
+			text_add(&text, text.length ? " %s" : "%s", isa_names[e]);
 	}
 }
 
@@ -91,7 +91,7 @@ void boot_report_missing(const struct pcpu *pcpu)
 			lost = platform.harts[i].isa & ~pcpu->isa;
 	}
 	for (size_t e = 0; e < ISA_EXTENSIONS; e++) {
-		const char *name = isa_name((enum isa_ext)e);
+		const char *name = isa_names[e];
 		bool block = BIT(e) & ISA_CBO;
 
 		if (lost & BIT(e))

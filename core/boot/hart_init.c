@@ -61,9 +61,7 @@ const char *pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	wake_times_init(&pcpu->wake_times);
 	pcpu->wake = &pcpu->wake_times;
 	pcpu->present = ~0UL;
-	pcpu->vs_features.sstc = isa & BIT(ISA_SSTC);
-	pcpu->vs_features.vsiselect = vs_state_probe_vsiselect();
-	pcpu->vs_features.ctr = vs_state_probe_ctr();
+	pcpu->vs_features = vs_state_probe(isa);
 	quirk_probe_wfi_pc();
 	vs_state_init_hart(isa, platform.imsic.ids);
 	pcpu->unfit_reason = "its VSTIP always pends";

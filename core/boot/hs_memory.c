@@ -135,10 +135,10 @@ void hs_memory_add_pages(uint64_t at, uint64_t size, const char *whose)
 
 void hs_memory_call_unmapped(void (*what)(void *), void *with)
 {
-	uint64_t satp = hs_map_leave();
+	uint64_t satp = hs_map_switch(0);
 
 	what(with);
-	hs_map_return(satp);
+	(void)hs_map_switch(satp);
 }
 
 void hs_memory_use(uint64_t hartid)

@@ -255,7 +255,7 @@ static _Noreturn void run(struct pcpu *pcpu)
 	sched_check_notified(pcpu);
 	struct vcpu *vcpu = sched_next(pcpu);
 
-	*pcpu_stay_start(pcpu) = csr_read(CSR_INSTRET);
+	pcpu_top(pcpu)->stay_start = csr_read(CSR_INSTRET);
 	exit_enter(pcpu, vcpu); /* it continues the long call of a vcpu that has moved here */
 }
 

@@ -53,7 +53,7 @@ void debug_trip(struct pcpu *pcpu)
 	if (!strcmp(trip, "data-exec"))
 		jump((uint64_t)data);
 	if (!strcmp(trip, "stack-exec"))
-		jump((uint64_t)pcpu_pending(pcpu));
+		jump((uint64_t)&pcpu_top(pcpu)->pending);
 	if (!strcmp(trip, "guest-exec"))
 		jump(platform.tree_base - PAGE_SIZE);
 	if (!strcmp(trip, "registers-exec"))

@@ -2,14 +2,12 @@
 #include "core/dispatch/account_class.h"
 
 #include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/insn.h"
 #include "core/dispatch/mmio.h"
 #include "core/panic.h"
 #include "core/vcpu/vcpu.h"
 #include "core/vcpu/vm.h"
 #include "core/watch/port.h"
-
-#define WFI    0x10500073U
-#define SYSTEM 0x73U
 
 _Static_assert(ACCOUNT_CSR_OTHER - ACCOUNT_CSR_SCOUNTOVF == 5 &&
                    ACCOUNT_INTERRUPT - ACCOUNT_TIMER == 4,
@@ -99,7 +97,7 @@ static enum account_class of_insn(uint32_t insn, enum vcpu_exit why)
 		return insn == WFI ? ACCOUNT_WFI : insn ? ACCOUNT_WRS_NTO : ACCOUNT_WAIT_MUTE;
 	if (!insn)
 		return ACCOUNT_INSN_MUTE;
-	return (insn & 0x7f) == SYSTEM && insn >> 12 & 3 ? of_csr(insn >> 20) : ACCOUNT_INSN;
+	return (insn & 0x7f) == OPCODE_SYSTEM && insn >> 12 & 3 ? of_csr(insn >> 20) : ACCOUNT_INSN;
 }
 
 /* From ACCOUNT_TIMER on, in the order of the rows. */

@@ -157,8 +157,8 @@ void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t loaded, uint64
 	vcpu_cpu_time_start(&vcpu->stats, at);
 	if (!calls)
 		enter_guest(&vcpu->ctx);
-	*pcpu_stay_start(pcpu) = csr_read(CSR_INSTRET);
-	pcpu->last_irq_check = *pcpu_stay_start(pcpu);
+	pcpu_top(pcpu)->stay_start = csr_read(CSR_INSTRET);
+	pcpu->last_irq_check = pcpu_top(pcpu)->stay_start;
 }
 
 /* exit_slow() has a cheaper copy of this at its end. */
@@ -188,7 +188,7 @@ _Noreturn void exit_slow(struct guest_context *ctx, uint64_t scause)
 	struct vcpu *vcpu = vcpu_of(ctx);
 	struct pcpu *pcpu = this_pcpu();
 
-	/* pcpu_stay_start() with one instruction less */
+	/* pcpu_top()->stay_start with one instruction less */
 	pcpu->last_irq_check = *(uint64_t *)(ctx->hs_sp + (HART_STACK_STAY - HART_STACK_TOP));
 	pcpu->stay_vcpu = vcpu;
 	if (~scause < VCPU_EXITS) {
@@ -206,7 +206,7 @@ _Noreturn void exit_slow(struct guest_context *ctx, uint64_t scause)
 	hpm_failures_settle_exit(pcpu, vcpu, scause);
 	/* After this the vcpu may be off, or moving to another hart. */
 	sched_check_notified(pcpu);
-	if (*pcpu_pending(pcpu)) {
+	if (pcpu_top(pcpu)->pending) {
 		vcpu = sched_next(pcpu);
 		if (vcpu->call.slice)
 			vcpu = long_call_finish(vcpu);

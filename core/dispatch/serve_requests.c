@@ -8,6 +8,7 @@
 #include "core/io/dma.h"
 #include "core/life/vm_life.h"
 #include "core/sched/port.h"
+#include "core/sched/run_state.h"
 #include "core/sched/sched.h"
 #include "core/sched/vcpu_move.h"
 #include "core/sched/windows.h"
@@ -88,7 +89,7 @@ static bool serve_start(struct vcpu *vcpu)
 		hart_flags_begin(vcpu);
 	for (uint32_t kind = 0; kind < REQ_COUNTED; kind++)
 		(void)requests_take_count(&vcpu->requests, kind);
-	sched_on(vcpu);
+	vcpu_unblock(vcpu, BLOCK_OFF);
 	if (vcpu->id == 0)
 		heart_watch(vcpu->vm);
 	return true;

@@ -11,9 +11,6 @@
 #include "core/vcpu/vs_interrupts.h"
 #include "vpmu/retired.h"
 
-#define WFI     0x10500073U
-#define WRS_NTO 0x00d00073U /* traps with hstatus.VTW, like WFI */
-
 /* csrrs, csrrc and their immediate forms with operand 0, which read and do not write. */
 #define CSR_READ_MASK 0xfa07fU
 #define CSR_READ      0x02073U
@@ -82,7 +79,7 @@ static __attribute__((noinline)) long answer_late(uint64_t slow, uint64_t raw)
 	}
 	at = answer(raw, n < VPMU_HW_COUNTERS ? vpmu_csr_value(&vcpu->pmu, n)
 	                                      : vpmu_scountovf(&vcpu->pmu));
-	return *pcpu_pending(vcpu->home) ? CSR_READ_PENDING - at : at;
+	return pcpu_top(vcpu->home)->pending ? CSR_READ_PENDING - at : at;
 }
 
 /* Whether sepc is in the last four bytes of a page: for a WFI it may be one page too high then, see

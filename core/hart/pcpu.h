@@ -157,7 +157,7 @@ struct pcpu {
 
 union hart_stack {
 	struct pcpu pcpu;
-	struct {
+	struct hart_stack_top {
 		uint8_t bytes[HART_STACK_TOP];
 		/* Not 0: the hart has to reschedule, or do other work, before it enters a guest.
 		 * switch.S checks it at the end of each fast path. */
@@ -189,24 +189,14 @@ static inline struct pcpu *this_pcpu(void)
 	return (struct pcpu *)ALIGN_DOWN(sp, HART_STACK_SIZE);
 }
 
-static inline uint64_t *pcpu_pending(struct pcpu *pcpu)
+static inline struct hart_stack_top *pcpu_top(struct pcpu *pcpu)
 {
-	return &((union hart_stack *)pcpu)->top.pending;
-}
-
-static inline uint64_t *pcpu_recorded_vcpus(struct pcpu *pcpu)
-{
-	return &((union hart_stack *)pcpu)->top.recorded_vcpus;
-}
-
-static inline uint64_t *pcpu_stay_start(struct pcpu *pcpu)
-{
-	return &((union hart_stack *)pcpu)->top.stay_start;
+	return &((union hart_stack *)pcpu)->top;
 }
 
 static inline void pcpu_resched(struct pcpu *pcpu)
 {
-	*pcpu_pending(pcpu) = 1;
+	pcpu_top(pcpu)->pending = 1;
 }
 
 static inline struct pcpu *pcpu_at(uint32_t index)

@@ -139,7 +139,7 @@ void vpmu_port_fixed_take(hctr_t hctr, const struct hw_event *config, uint64_t v
 
 		if (pcpu->current->stats.clock_observed)
 			vcpu_observers_lose_clock(pcpu->current);
-		*pcpu_stay_start(pcpu) += ahead;
+		pcpu_top(pcpu)->stay_start += ahead;
 		pcpu->last_irq_check += ahead;
 	}
 }

@@ -48,11 +48,6 @@ void sched_start_life_work(struct vcpu *vcpu)
 	pcpu_resched(vcpu->home);
 }
 
-void sched_on(struct vcpu *vcpu)
-{
-	vcpu_unblock(vcpu, BLOCK_OFF);
-}
-
 void sched_off(struct vcpu *vcpu)
 {
 	struct pcpu *pcpu = vcpu->home;

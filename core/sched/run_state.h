@@ -4,7 +4,7 @@
  * it is blocked, and the time that runs meanwhile. Only these functions, and those of sched.h that
  * run_state.c defines, change it, and with it pcpu->ready.
  *
- *                  sched_on()                  sched_wait()
+ *                vcpu_unblock()                sched_wait()
  *            OFF -------------->  not blocked --------------> WAIT
  *                <--------------              <--------------
  *                  sched_off()     |      ^     an interrupt
@@ -98,12 +98,6 @@ static inline void vcpu_steal_begin(struct vcpu *vcpu, uint64_t now)
 		vcpu->stats.steal_since = now;
 }
 
-/* Its steal time, begun or not, has run from this host time on. */
-static inline void vcpu_steal_from(struct vcpu *vcpu, uint64_t at)
-{
-	vcpu->stats.steal_since = at;
-}
-
 /* Ends its steal time, which has begun. Returns it. */
 static inline uint64_t vcpu_steal_end(struct vcpu *vcpu, uint64_t now)
 {
@@ -139,12 +133,6 @@ vcpu_steal_at_load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 
 /* --- throttled time ------------------------------------------------------------------------ */
 
-/* Throttled time runs from this host time on. */
-static inline void vcpu_throttled_from(struct vcpu *vcpu, uint64_t at)
-{
-	vcpu->budget.throttled_since = at;
-}
-
 /* Ends its throttled time, which has begun. */
 static inline void vcpu_throttled_end(struct vcpu *vcpu, uint64_t at)
 {
@@ -158,7 +146,7 @@ static inline void vcpu_throttled_end(struct vcpu *vcpu, uint64_t at)
 static inline void vcpu_throttled_released(struct vcpu *vcpu, uint64_t ended)
 {
 	if (ended <= vcpu->home->turned_at)
-		vcpu_steal_from(vcpu, ended);
+		vcpu->stats.steal_since = ended;
 	vcpu_unblock(vcpu, BLOCK_BUDGET);
 	if (vcpu->stats.steal_since)
 		vcpu_throttled_end(vcpu, vcpu->stats.steal_since);
@@ -168,7 +156,7 @@ static inline void vcpu_throttled_released(struct vcpu *vcpu, uint64_t ended)
  * the time since that end is steal time. */
 static inline void vcpu_throttled_to_steal(struct vcpu *vcpu)
 {
-	vcpu_steal_from(vcpu, vcpu->budget.throttled_since);
+	vcpu->stats.steal_since = vcpu->budget.throttled_since;
 	vcpu->budget.throttled_since = 0;
 	vcpu_unblock(vcpu, BLOCK_BUDGET);
 }
@@ -179,7 +167,7 @@ static inline void vcpu_steal_to_throttled(struct vcpu *vcpu, uint64_t now)
 {
 	uint64_t since = vcpu->stats.steal_since;
 
-	vcpu_throttled_from(vcpu, since ? since : now);
+	vcpu->budget.throttled_since = since ? since : now;
 	vcpu_steal_drop(vcpu);
 	vcpu_block(vcpu, BLOCK_BUDGET);
 }

@@ -58,7 +58,7 @@ static __attribute__((noinline)) uint64_t idle(struct pcpu *pcpu)
 		(void)pcpu_account_stay(pcpu);
 		if (!atomic_load(&pcpu->notified))
 			wfi();
-		pcpu->last_irq_check = *pcpu_stay_start(pcpu) = csr_read(CSR_INSTRET);
+		pcpu->last_irq_check = pcpu_top(pcpu)->stay_start = csr_read(CSR_INSTRET);
 		pcpu_interrupts(pcpu, pcpu_pending_interrupts(pcpu));
 		sched_check_notified(pcpu);
 		/* Rarely repeated: as a likely loop it would need six more registers. */
@@ -162,7 +162,7 @@ static __attribute__((noinline)) void put_not_ready(struct pcpu *pcpu, struct vc
 		sched_wake_in_time(vcpu);
 	else if (vcpu->budget.throttled_since)
 		/* CPU time ends and throttled time begins now, so that no tick counts as both. */
-		vcpu_throttled_from(vcpu, now);
+		vcpu->budget.throttled_since = now;
 	if (!(pcpu->ready & vcpu->bit))
 		sched_enable_requests(vcpu);
 }
@@ -227,7 +227,7 @@ static inline __attribute__((always_inline)) void update_delegation(struct pcpu 
 static inline __attribute__((always_inline)) struct vcpu *enter(struct pcpu *pcpu,
                                                                 struct vcpu *vcpu)
 {
-	*pcpu_pending(pcpu) = 0;
+	pcpu_top(pcpu)->pending = 0;
 	sched_set_timer(pcpu, vcpu);
 	return vcpu;
 }

@@ -16,10 +16,7 @@ struct vcpu *sched_next(struct pcpu *pcpu);
 /* The last step of sched_next() for a loaded vcpu that windows_vcpu_loaded() enters itself. */
 void sched_finish_entry(struct pcpu *pcpu, struct vcpu *vcpu);
 
-/* Makes a vcpu that is off ready to run. */
-void sched_on(struct vcpu *vcpu);
-
-/* Blocks the vcpu until sched_on(), whatever its state is. */
+/* Blocks the vcpu by BLOCK_OFF alone, whatever its state is. */
 void sched_off(struct vcpu *vcpu);
 
 /* Enables the requests that make the vcpu ready, so that they interrupt the hart while it is not

@@ -16,7 +16,7 @@ void sched_steal_since_timer(struct vcpu *vcpu)
 
 	if (run_state_sleeps(&vcpu->run) && vcpu->vs.vsie & BIT(IRQ_STI) &&
 	    vcpu_timer_deadline(vcpu) <= turned_at && timer <= turned_at)
-		vcpu_steal_from(vcpu, timer);
+		vcpu->stats.steal_since = timer;
 }
 
 void sched_wake_in_time(struct vcpu *vcpu)

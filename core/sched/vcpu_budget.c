@@ -79,7 +79,7 @@ bool vcpu_budget_check(struct vcpu *vcpu, uint64_t now)
 		/* It was ready with its budget spent: until the end of the period, throttled. */
 		if (b->spent && since && since < b->period_end) {
 			b->throttled_ticks += b->period_end - since;
-			vcpu_steal_from(vcpu, b->period_end);
+			vcpu->stats.steal_since = b->period_end;
 		}
 		renew(vcpu, runs_at);
 	}
@@ -102,7 +102,7 @@ void vcpu_budget_spent(struct vcpu *vcpu)
 	b->spent = true;
 	b->periods_spent++;
 	b->check_at = b->period_end;
-	vcpu_throttled_from(vcpu, csr_read(CSR_TIME));
+	vcpu->budget.throttled_since = csr_read(CSR_TIME);
 	vcpu_block(vcpu, BLOCK_BUDGET);
 	vcpu_set_wake(vcpu);
 	/* Makes sched_next() check the vcpu for trap loops, as at the end of a slice. */

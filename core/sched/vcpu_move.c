@@ -81,12 +81,10 @@ static void share_the_hart(const struct pcpu *pcpu)
 
 		if (vcpu_home(vcpu) != pcpu || vpmu_wfi_traps(&vcpu->pmu))
 			continue;
-		if (vcpu == pcpu->current) {
-			vcpu_trap_wfi(vcpu, true);
-		} else {
-			vpmu_note_wfi(&vcpu->pmu, true);
-			vcpu->vs.hstatus |= HSTATUS_VTW;
-		}
+		vpmu_note_wfi(&vcpu->pmu, true);
+		vcpu->vs.hstatus |= HSTATUS_VTW;
+		if (vcpu == pcpu->current)
+			csr_set(CSR_HSTATUS, HSTATUS_VTW);
 	}
 }
 

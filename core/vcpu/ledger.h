@@ -45,25 +45,10 @@ void ledger_resident(enum ledger_what what, const struct vcpu *vcpu);
 /* The guest is about to be entered. The vcpu is resident. */
 void ledger_enters(const struct vcpu *vcpu);
 #else
-static inline void ledger_open(void)
-{
-}
-
-static inline void ledger_make(void *(*alloc)(size_t size))
-{
-	(void)alloc;
-}
-
-static inline void ledger(enum ledger_what what, uint32_t unit, const struct vcpu *vcpu,
-                          uint64_t value)
-{
-	(void)what, (void)unit, (void)vcpu, (void)value;
-}
-
-static inline void ledger_resident(enum ledger_what what, const struct vcpu *vcpu)
-{
-	(void)what, (void)vcpu;
-}
+#define ledger_open()                   ((void)0)
+#define ledger_make(alloc)              ((void)(alloc))
+#define ledger(what, unit, vcpu, value) ((void)(what), (void)(unit), (void)(vcpu), (void)(value))
+#define ledger_resident(what, vcpu)     ((void)(what), (void)(vcpu))
 #endif
 
 #endif

@@ -6,7 +6,7 @@
 uint64_t stay_record_of(struct pcpu *pcpu, uint64_t stay)
 {
 	stay_record(&pcpu->stay_vcpu->ctx, pcpu->stay_cause, stay);
-	return *pcpu_stay_start(pcpu);
+	return pcpu_top(pcpu)->stay_start;
 }
 
 uint64_t pcpu_account_stay(struct pcpu *pcpu)

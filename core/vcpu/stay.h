@@ -20,9 +20,9 @@ static inline __attribute__((always_inline)) uint64_t pcpu_account_stay_inline(s
 {
 	struct vcpu *vcpu = pcpu->stay_vcpu;
 	uint64_t now = csr_read(CSR_INSTRET);
-	uint64_t stay = now - *pcpu_stay_start(pcpu);
+	uint64_t stay = now - pcpu_top(pcpu)->stay_start;
 
-	*pcpu_stay_start(pcpu) = now;
+	pcpu_top(pcpu)->stay_start = now;
 	if (!vcpu)
 		return now;
 	CHECK(vcpu_home(vcpu) == pcpu);

@@ -116,24 +116,19 @@ static inline struct vcpu *this_vcpu(void)
 	return vcpu_of(this_context());
 }
 
-/* Returns the number of its exits. */
-static inline uint64_t vcpu_exits(const struct vcpu *vcpu)
+static inline uint64_t vcpu_sum(const uint64_t *counts, uint32_t n)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < VCPU_EXITS; i++)
-		sum += vcpu->ctx.exits[i];
+	for (uint32_t i = 0; i < n; i++)
+		sum += counts[i];
 	return sum;
 }
 
 /* Returns the number of instructions in HS for it. */
 static inline uint64_t vcpu_hs_insns(const struct vcpu *vcpu)
 {
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < VCPU_KINDS; i++)
-		sum += vcpu->ctx.hs_insns[i];
-	return sum;
+	return vcpu_sum(vcpu->ctx.hs_insns, VCPU_KINDS);
 }
 
 /* Returns the length of its longest stay, in instructions. Any hart may call it. */

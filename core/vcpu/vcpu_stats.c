@@ -43,7 +43,7 @@ uint64_t vcpu_fw_total(const struct vcpu *vcpu, uint32_t code)
 		       (vcpu->stats.fw_watched & 1U << code ? since_base(vcpu, code) : 0);
 	switch (code) {
 	case TALLY_EVENT_EXITS:
-		return vcpu_exits(vcpu);
+		return vcpu_sum(vcpu->ctx.exits, VCPU_EXITS);
 	case TALLY_EVENT_HS_INSTRUCTIONS:
 		return vcpu_hs_insns(vcpu);
 	case TALLY_EVENT_STEAL_TICKS:

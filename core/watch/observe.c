@@ -149,7 +149,7 @@ static void add_chains(struct pcpu *pcpu, uint32_t more)
 
 	pcpu->n_chain_observers += more;
 	if (!before != !pcpu->n_chain_observers)
-		trap_record(pcpu->n_chain_observers || *pcpu_recorded_vcpus(pcpu));
+		trap_record(pcpu->n_chain_observers || pcpu_top(pcpu)->recorded_vcpus);
 }
 
 void vcpu_observers_arrive(struct vcpu *vcpu)

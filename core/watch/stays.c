@@ -135,7 +135,7 @@ void stay_record(struct guest_context *ctx, uint64_t why, uint64_t insns)
 	if (vcpu->stays.users & STAYS_FOR_TRACE)
 		trace(pcpu, vcpu, why, insns);
 	/* Recording is accounted to no vcpu. */
-	*pcpu_stay_start(pcpu) = csr_read(CSR_INSTRET);
+	pcpu_top(pcpu)->stay_start = csr_read(CSR_INSTRET);
 }
 
 /* --- the resident vcpu -------------------------------------------------------------------- */
@@ -151,7 +151,7 @@ static void come(const struct vcpu *vcpu, uint64_t injected)
 /* Excludes the instructions since then (a value of instret) from the stay, except for a few. */
 static void is_nobodys(struct pcpu *pcpu, uint64_t since)
 {
-	*pcpu_stay_start(pcpu) += csr_read(CSR_INSTRET) - since;
+	pcpu_top(pcpu)->stay_start += csr_read(CSR_INSTRET) - since;
 }
 
 ASIDE void stays_load(struct vcpu *vcpu)
@@ -190,7 +190,7 @@ static void forget_exit(const struct pcpu *pcpu)
 /* The trap vector records exits of all vcpus of a hart, or of none. */
 static void add_recorded(struct pcpu *pcpu, int64_t more)
 {
-	uint64_t *recorded = pcpu_recorded_vcpus(pcpu), before = *recorded;
+	uint64_t *recorded = &pcpu_top(pcpu)->recorded_vcpus, before = *recorded;
 
 	*recorded += (uint64_t)more;
 	if (!before == !*recorded)

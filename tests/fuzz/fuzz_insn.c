@@ -11,16 +11,14 @@
 
 static void check_fields(struct insn i)
 {
-	require(i.kind <= INSN_WFI);
+	require(i.kind <= INSN_CSR);
 	require(i.length == 2 || i.length == 4);
 	require(i.reg < 32 && i.csr_src < 32 && i.addr_offset < 32 && i.csr < 0x1000);
 	if (i.kind == INSN_LOAD || i.kind == INSN_STORE)
 		require(i.width == 1 || i.width == 2 || i.width == 4 || i.width == 8);
 	if (i.kind == INSN_CSR) {
 		require(i.csr_op >= INSN_CSR_RW && i.csr_op <= INSN_CSR_RC);
-		require(i.csr_reads || i.csr_writes);
-		require(i.csr_reads || i.reg == 0);
-		require(i.csr_writes || i.csr_src == 0);
+		require(i.csr_writes || (i.csr_src == 0 && i.csr_op != INSN_CSR_RW));
 	}
 }
 
@@ -55,7 +53,7 @@ static void check_raw(uint32_t raw)
 	if (i.length == 2) {
 		struct insn low = insn_decode(raw & 0xffff);
 
-		require(i.kind != INSN_CSR && i.kind != INSN_WFI);
+		require(i.kind != INSN_CSR);
 		require(low.kind == i.kind && (i.kind == INSN_OTHER || same_access(i, low)));
 	}
 	if (i.kind != INSN_LOAD && i.kind != INSN_STORE)

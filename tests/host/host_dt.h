@@ -4,6 +4,15 @@
 #define TESTS_HOST_HOST_DT_H
 
 #include <stdint.h>
+#include <string.h>
+
+#include "arch/riscv/hart/isa.h"
+
+/* The bits of an extension that has no name in enum isa_ext. */
+static inline uint64_t isa_named(const char *name)
+{
+	return isa_bits(name, strlen(name));
+}
 
 /* Tally is at `at`, and starts on a hart, with the tree in `board`. Returns what it refuses the
  * machine for, or "". */

@@ -68,8 +68,8 @@ void pcpu_account_to(struct pcpu *pcpu, struct vcpu *vcpu, enum vcpu_exit why)
 {
 	if (pcpu->stay_vcpu != vcpu) {
 		pcpu->stay_vcpu->ctx.hs_insns[pcpu->stay_cause] +=
-		    host_csrs[CSR_TIME] - *pcpu_stay_start(pcpu);
-		*pcpu_stay_start(pcpu) = host_csrs[CSR_TIME];
+		    host_csrs[CSR_TIME] - pcpu_top(pcpu)->stay_start;
+		pcpu_top(pcpu)->stay_start = host_csrs[CSR_TIME];
 	}
 	pcpu->stay_vcpu = vcpu;
 	pcpu->stay_cause = why;
@@ -138,7 +138,7 @@ static int begin(void **state)
 	}
 	this_pcpu()->current = &vcpus[0];
 	this_pcpu()->stay_vcpu = &vcpus[0];
-	*pcpu_stay_start(this_pcpu()) = START;
+	pcpu_top(this_pcpu())->stay_start = START;
 	host_csrs[CSR_TIME] = START;
 	return 0;
 }

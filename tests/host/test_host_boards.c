@@ -64,7 +64,7 @@ static void p550(void **state)
 	    .ram = 0x80000000,
 	    .ram_end = 0x480000000,
 	    .harts = 4,
-	    .isa = BIT(ISA_H) | BIT(ISA_SSCOFPMF) | BIT(ISA_ZBA) | BIT(ISA_ZBB),
+	    .isa = BIT(ISA_H) | BIT(ISA_SSCOFPMF) | isa_named("zba") | isa_named("zbb"),
 	    .lacks = BIT(ISA_SSTC) | BIT(ISA_SSAIA) | BIT(ISA_SMCNTRPMF) | BIT(ISA_SSCCFG),
 	    .timebase = 1000000,
 	    .chip = IRQCHIP_PLIC,

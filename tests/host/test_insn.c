@@ -22,10 +22,10 @@
 	{                                                                                          \
 		.kind = INSN_OTHER, .length = (l)                                                  \
 	}
-#define CSR(op, imm, rd, num, src, rds, wrs)                                                       \
+#define CSR(op, imm, rd, num, src, wrs)                                                            \
 	{                                                                                          \
 		.kind = INSN_CSR, .length = 4, .reg = (rd), .csr_op = INSN_CSR_##op, .csr = (num), \
-		.csr_imm = (imm), .csr_src = (src), .csr_reads = (rds), .csr_writes = (wrs)        \
+		.csr_imm = (imm), .csr_src = (src), .csr_writes = (wrs)                            \
 	}
 
 struct expectation {
@@ -53,19 +53,19 @@ static const struct expectation table[] = {
     {0x0005b507, "fld fa0, 0(a1)", OTHER(4)},
     {0x00a5a027, "fsw fa0, 0(a1)", OTHER(4)},
     {0x00a5b027, "fsd fa0, 0(a1)", OTHER(4)},
-    {0x30059573, "csrrw a0, mstatus, a1", CSR(RW, false, 10, 0x300, 11, true, true)},
-    {0x14059073, "csrrw x0, sscratch, a1", CSR(RW, false, 0, 0x140, 11, false, true)},
-    {0xc0002573, "csrrs a0, cycle, x0", CSR(RS, false, 10, 0xc00, 0, true, false)},
-    {0xda002373, "csrrs t1, scountovf, x0", CSR(RS, false, 6, 0xda0, 0, true, false)},
-    {0x1446b673, "csrrc a2, sip, a3", CSR(RC, false, 12, 0x144, 13, true, true)},
-    {0x1446b073, "csrrc x0, sip, a3", CSR(RC, false, 0, 0x144, 13, true, true)},
-    {0x001fd573, "csrrwi a0, fflags, 31", CSR(RW, true, 10, 0x001, 31, true, true)},
-    {0x00105073, "csrrwi x0, fflags, 0", CSR(RW, true, 0, 0x001, 0, false, true)},
-    {0x10406573, "csrrsi a0, sie, 0", CSR(RS, true, 10, 0x104, 0, true, false)},
-    {0x10416573, "csrrsi a0, sie, 2", CSR(RS, true, 10, 0x104, 2, true, true)},
-    {0x1040f073, "csrrci x0, sie, 1", CSR(RC, true, 0, 0x104, 1, true, true)},
-    {0xfff312f3, "csrrw t0, 0xfff, t1", CSR(RW, false, 5, 0xfff, 6, true, true)},
-    {0x10500073, "wfi", {.kind = INSN_WFI, .length = 4}},
+    {0x30059573, "csrrw a0, mstatus, a1", CSR(RW, false, 10, 0x300, 11, true)},
+    {0x14059073, "csrrw x0, sscratch, a1", CSR(RW, false, 0, 0x140, 11, true)},
+    {0xc0002573, "csrrs a0, cycle, x0", CSR(RS, false, 10, 0xc00, 0, false)},
+    {0xda002373, "csrrs t1, scountovf, x0", CSR(RS, false, 6, 0xda0, 0, false)},
+    {0x1446b673, "csrrc a2, sip, a3", CSR(RC, false, 12, 0x144, 13, true)},
+    {0x1446b073, "csrrc x0, sip, a3", CSR(RC, false, 0, 0x144, 13, true)},
+    {0x001fd573, "csrrwi a0, fflags, 31", CSR(RW, true, 10, 0x001, 31, true)},
+    {0x00105073, "csrrwi x0, fflags, 0", CSR(RW, true, 0, 0x001, 0, true)},
+    {0x10406573, "csrrsi a0, sie, 0", CSR(RS, true, 10, 0x104, 0, false)},
+    {0x10416573, "csrrsi a0, sie, 2", CSR(RS, true, 10, 0x104, 2, true)},
+    {0x1040f073, "csrrci x0, sie, 1", CSR(RC, true, 0, 0x104, 1, true)},
+    {0xfff312f3, "csrrw t0, 0xfff, t1", CSR(RW, false, 5, 0xfff, 6, true)},
+    {0x10500073, "wfi", OTHER(4)},
     {0x105000f3, "wfi with rd = x1", OTHER(4)},
     {0x00000073, "ecall", OTHER(4)},
     {0x00100073, "ebreak", OTHER(4)},
@@ -171,8 +171,7 @@ static void assert_insn(const char *text, struct insn got, struct insn want)
 	    got.width != want.width || got.sign_extend != want.sign_extend ||
 	    got.implicit != want.implicit || got.addr_offset != want.addr_offset ||
 	    got.csr_op != want.csr_op || got.csr != want.csr || got.csr_imm != want.csr_imm ||
-	    got.csr_src != want.csr_src || got.csr_reads != want.csr_reads ||
-	    got.csr_writes != want.csr_writes)
+	    got.csr_src != want.csr_src || got.csr_writes != want.csr_writes)
 		fail_msg("%s: kind %d length %u reg %u width %u sign %d csr %x op %d src %u", text,
 		         got.kind, got.length, got.reg, got.width, got.sign_extend, got.csr,
 		         got.csr_op, got.csr_src);
@@ -230,7 +229,6 @@ static const struct form forms[] = {
     {0x707f, 0x1023, INSN_STORE, 20, false, false, 2, false},
     {0x707f, 0x2023, INSN_STORE, 20, false, false, 4, false},
     {0x707f, 0x3023, INSN_STORE, 20, false, false, 8, false},
-    {0xffffffff, 0x10500073, INSN_WFI, 0, false, false, 0, false},
     {0x707f, 0x1073, INSN_CSR, 7, false, false, 0, false},
     {0x707f, 0x2073, INSN_CSR, 7, false, false, 0, false},
     {0x707f, 0x3073, INSN_CSR, 7, false, false, 0, false},
@@ -255,15 +253,13 @@ static struct insn naive(uint32_t raw)
 		i.kind = f->kind;
 		i.width = f->width;
 		i.sign_extend = f->sign;
-		if (f->kind != INSN_WFI)
-			i.reg = (uint8_t)reg;
+		i.reg = (uint8_t)reg;
 		if (f->kind != INSN_CSR)
 			break;
 		i.csr = (uint16_t)(raw >> 20);
 		i.csr_src = (raw >> 15) & 31;
 		i.csr_imm = (raw >> 14) & 1;
 		i.csr_op = (enum insn_csr_op)((raw >> 12) & 3);
-		i.csr_reads = !(i.csr_op == INSN_CSR_RW && reg == 0);
 		i.csr_writes = !(i.csr_op != INSN_CSR_RW && i.csr_src == 0);
 		break;
 	}
@@ -303,7 +299,7 @@ static uint64_t next_random(uint64_t *x)
 static void random_words(void **state)
 {
 	uint64_t x = 0x9e3779b97f4a7c15;
-	unsigned int kinds[INSN_WFI + 1] = {0};
+	unsigned int kinds[INSN_CSR + 1] = {0};
 
 	(void)state;
 	for (unsigned int n = 0; n < RANDOM_WORDS; n++) {

@@ -12,6 +12,7 @@
 #include "core/io/dma.h"
 #include "core/life/heart.h"
 #include "core/log.h"
+#include "core/sched/run_state.h"
 #include "core/sched/sched.h"
 #include "core/sched/vcpu_move.h"
 #include "core/sched/windows.h"
@@ -323,9 +324,9 @@ bool vplic_output(const struct vplic *p, unsigned int context)
 	return false;
 }
 
-void sched_on(struct vcpu *vcpu)
+void vcpu_unblock(struct vcpu *vcpu, uint8_t why)
 {
-	(void)vcpu;
+	(void)vcpu, (void)why;
 }
 
 VSBI_FN(vsbi_not_supported)

@@ -149,7 +149,7 @@ static void print_names(uint64_t isa, uint32_t from, uint32_t to)
 {
 	for (uint32_t e = from; e < to; e++) {
 		if (isa & BIT(e))
-			printf(" %s", isa_name((enum isa_ext)e));
+			printf(" %s", isa_names[e]);
 	}
 }
 
@@ -207,7 +207,7 @@ static void print_json_names(uint64_t isa)
 	for (uint32_t e = 0; e < ISA_EXTENSIONS; e++) {
 		if (!(isa & BIT(e)))
 			continue;
-		printf("%s\"%s\"", between, isa_name((enum isa_ext)e));
+		printf("%s\"%s\"", between, isa_names[e]);
 		between = ",";
 	}
 }

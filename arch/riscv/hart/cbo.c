@@ -12,13 +12,12 @@
 
 static uint8_t scratch[2 * CBO_MAX_BLOCK] __attribute__((aligned(CBO_MAX_BLOCK)));
 
-static bool is_block(uint32_t size)
+bool cbo_is_block(uint32_t size)
 {
 	return size && !(size & (size - 1)) && size <= CBO_MAX_BLOCK;
 }
 
-/* Whether cbo.zero clears exactly one block. */
-static bool zeroes(uint32_t size)
+bool cbo_zeroes(uint32_t size)
 {
 	uint32_t i;
 
@@ -31,23 +30,11 @@ static bool zeroes(uint32_t size)
 }
 
 /* The firmware may permit some of these instructions and forbid others. */
-bool cbo_try_m(const struct cbo_blocks *blocks)
+void cbo_try_all(void)
 {
 	CBO(CBO_CLEAN, scratch);
 	CBO(CBO_FLUSH, scratch);
 	CBO(CBO_INVAL, scratch);
-	return is_block(blocks->zicbom);
-}
-
-bool cbo_try_z(const struct cbo_blocks *blocks)
-{
-	return is_block(blocks->zicboz) && zeroes(blocks->zicboz);
-}
-
-/* A prefetch is a hint and never traps. */
-bool cbo_try_p(const struct cbo_blocks *blocks)
-{
-	return is_block(blocks->zicbop);
 }
 
 /* Clearing costs about 0.04 instructions per byte with blocks of 64 bytes. */

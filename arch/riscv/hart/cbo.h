@@ -15,14 +15,13 @@ struct cbo_blocks {
 };
 
 /*
- * The trials of isa_trial.c for Zicbom, Zicboz and Zicbop: each instruction is executed once, and
- * the size of the block that cbo.zero clears is measured. false: the block size in the host tree is
- * wrong, or larger than CBO_MAX_BLOCK bytes.
+ * For the trials of isa_trial.c: whether a block may have this size; executes each instruction of
+ * Zicbom once; whether cbo.zero clears exactly one block of this size.
  */
 #define CBO_MAX_BLOCK 1024U
-bool cbo_try_m(const struct cbo_blocks *blocks);
-bool cbo_try_z(const struct cbo_blocks *blocks);
-bool cbo_try_p(const struct cbo_blocks *blocks);
+bool cbo_is_block(uint32_t size);
+void cbo_try_all(void);
+bool cbo_zeroes(uint32_t size);
 
 /* Clears memory, with cbo.zero if it works: `block` is its block size in bytes; 0: it does not. */
 void cbo_clear(void *to, uint64_t size, uint32_t block);

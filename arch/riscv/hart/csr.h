@@ -110,7 +110,6 @@
 #define CAUSE_ILLEGAL_INSN     2
 #define CAUSE_LOAD_ACCESS      5
 #define CAUSE_STORE_ACCESS     7
-#define CAUSE_ECALL_U          8
 #define CAUSE_ECALL_VS         10
 #define CAUSE_INSN_PAGE        12
 #define CAUSE_LOAD_PAGE        13

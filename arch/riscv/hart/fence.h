@@ -10,10 +10,7 @@
 #ifdef TALLY_DEBUG
 void hfence_done(bool gstage); /* core/debug/ledger.c: records a fence */
 #else
-static inline void hfence_done(bool gstage)
-{
-	(void)gstage;
-}
+#define hfence_done(gstage) ((void)0)
 #endif
 
 /* Fences all G-stage translations of all VMs on this hart. */

@@ -47,27 +47,20 @@ bool hs_map_has(const struct hs_map *map, uint64_t address)
 	}
 }
 
-uint64_t hs_map_leave(void)
+/* The first fence orders the stores to the tables before every walk, the second drops translations
+ * of the former map: at boot this may be one of the firmware or of a boot loader. */
+uint64_t hs_map_switch(uint64_t satp)
 {
-	uint64_t satp = csr_read(CSR_SATP);
+	uint64_t last = csr_read(CSR_SATP);
 
-	csr_write(CSR_SATP, 0);
 	sfence_vma_all();
-	return satp;
-}
-
-void hs_map_return(uint64_t satp)
-{
 	csr_write(CSR_SATP, satp);
 	sfence_vma_all();
+	return last;
 }
 
 bool hs_map_use(const struct hs_map *map)
 {
-	/* Orders the stores to the tables before every walk, and drops translations of an earlier
-	 * map of the firmware or a boot loader. */
-	sfence_vma_all();
-	csr_write(CSR_SATP, map->satp);
-	sfence_vma_all();
+	(void)hs_map_switch(map->satp);
 	return csr_read(CSR_SATP) == map->satp;
 }

@@ -36,9 +36,8 @@ void hs_map_add(struct hs_map *map, uint64_t address, uint64_t size, enum hs_acc
 /* Whether an address is mapped. */
 bool hs_map_has(const struct hs_map *map, uint64_t address);
 
-/* hs_map_leave() turns translation off on this hart, and returns satp for hs_map_return(). */
-uint64_t hs_map_leave(void);
-void hs_map_return(uint64_t satp);
+/* Sets satp of this hart, and returns its former value. 0: no translation. */
+uint64_t hs_map_switch(uint64_t satp);
 
 /* Makes the calling hart use the map. Returns false if the hart lacks the mode; then nothing has
  * changed. */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/hart/insn.h"
 
-#define OPCODE_LOAD   0x03u
-#define OPCODE_STORE  0x23u
-#define OPCODE_SYSTEM 0x73u
-#define WFI           0x10500073u
+#define OPCODE_LOAD  0x03u
+#define OPCODE_STORE 0x23u
 
 /* Returns bits hi..lo of v, right-aligned. */
 static uint32_t bits(uint32_t v, unsigned int hi, unsigned int lo)
@@ -17,21 +15,14 @@ static struct insn other(uint8_t length)
 	return (struct insn){.kind = INSN_OTHER, .length = length};
 }
 
-static struct insn load(uint8_t length, uint32_t rd, unsigned int log_width, bool sign_extend)
+static struct insn access(enum insn_kind kind, uint8_t length, uint32_t reg, uint32_t log_width,
+                          bool sign_extend)
 {
-	return (struct insn){.kind = INSN_LOAD,
+	return (struct insn){.kind = kind,
 	                     .length = length,
-	                     .reg = (uint8_t)rd,
+	                     .reg = (uint8_t)reg,
 	                     .width = (uint8_t)(1u << log_width),
 	                     .sign_extend = sign_extend};
-}
-
-static struct insn store(uint8_t length, uint32_t rs2, unsigned int log_width)
-{
-	struct insn i = load(length, rs2, log_width, false);
-
-	i.kind = INSN_STORE;
-	return i;
 }
 
 static struct insn decode_system(uint32_t raw)
@@ -39,11 +30,7 @@ static struct insn decode_system(uint32_t raw)
 	uint32_t funct3 = bits(raw, 14, 12);
 	struct insn i = other(4);
 
-	if (raw == WFI) {
-		i.kind = INSN_WFI;
-		return i;
-	}
-	if ((funct3 & 3) == 0) /* 0: sret, sfence and the like; 4: hypervisor loads and stores */
+	if ((funct3 & 3) == 0) /* 0: sret, wfi and the like; 4: hypervisor loads and stores */
 		return i;
 	i.kind = INSN_CSR;
 	i.reg = (uint8_t)bits(raw, 11, 7);
@@ -51,9 +38,7 @@ static struct insn decode_system(uint32_t raw)
 	i.csr_op = (enum insn_csr_op)(funct3 & 3);
 	i.csr_imm = (funct3 & 4) != 0;
 	i.csr_src = (uint8_t)bits(raw, 19, 15);
-	/* Zicsr, table 6: the forms that do not read or do not write the CSR, and so cause none of
-	 * its side effects. */
-	i.csr_reads = i.csr_op != INSN_CSR_RW || i.reg != 0;
+	/* Zicsr, table 6: the forms that do not write the CSR, and so cause no side effects. */
 	i.csr_writes = i.csr_op == INSN_CSR_RW || i.csr_src != 0;
 	return i;
 }
@@ -66,11 +51,11 @@ static struct insn decode_word(uint32_t raw)
 	case OPCODE_LOAD: /* lb lh lw ld lbu lhu lwu, 7 is reserved */
 		if (funct3 == 7)
 			break;
-		return load(4, bits(raw, 11, 7), funct3 & 3, funct3 < 4);
+		return access(INSN_LOAD, 4, bits(raw, 11, 7), funct3 & 3, funct3 < 4);
 	case OPCODE_STORE: /* sb sh sw sd */
 		if (funct3 > 3)
 			break;
-		return store(4, bits(raw, 24, 20), funct3);
+		return access(INSN_STORE, 4, bits(raw, 24, 20), funct3, false);
 	case OPCODE_SYSTEM:
 		return decode_system(raw);
 	default:
@@ -79,67 +64,50 @@ static struct insn decode_word(uint32_t raw)
 	return other(4);
 }
 
-/* Quadrant 0: registers x8..x15, rd' and rs2' in bits 4:2. */
-static struct insn decode_c0(uint32_t raw)
+/* The loads and stores of C and Zcb: those with `match` in the bits of `mask`. */
+static const struct compressed {
+	uint16_t mask, match;
+	enum insn_kind kind;
+	uint8_t log_width;
+	bool sign_extend;
+} compressed[] = {
+    {0xe003, 0x4000, INSN_LOAD, 2, true},   /* c.lw */
+    {0xe003, 0x6000, INSN_LOAD, 3, true},   /* c.ld */
+    {0xe003, 0xc000, INSN_STORE, 2, false}, /* c.sw */
+    {0xe003, 0xe000, INSN_STORE, 3, false}, /* c.sd */
+    {0xfc03, 0x8000, INSN_LOAD, 0, false},  /* c.lbu */
+    {0xfc43, 0x8400, INSN_LOAD, 1, false},  /* c.lhu */
+    {0xfc43, 0x8440, INSN_LOAD, 1, true},   /* c.lh */
+    {0xfc03, 0x8800, INSN_STORE, 0, false}, /* c.sb */
+    {0xfc43, 0x8c00, INSN_STORE, 1, false}, /* c.sh */
+    {0xe003, 0x4002, INSN_LOAD, 2, true},   /* c.lwsp */
+    {0xe003, 0x6002, INSN_LOAD, 3, true},   /* c.ldsp */
+    {0xe003, 0xc002, INSN_STORE, 2, false}, /* c.swsp */
+    {0xe003, 0xe002, INSN_STORE, 3, false}, /* c.sdsp */
+};
+
+/* In quadrant 0 the register is x8..x15, in bits 4:2. In quadrant 2, whose addresses are relative
+ * to sp, it has five bits, and x0 is reserved as the destination of a load. */
+static struct insn decode_compressed(uint32_t raw)
 {
-	uint32_t reg = 8 + bits(raw, 4, 2), funct3 = bits(raw, 15, 13);
+	for (uint32_t i = 0; i < sizeof(compressed) / sizeof(compressed[0]); i++) {
+		const struct compressed *c = &compressed[i];
+		bool load = c->kind == INSN_LOAD;
+		uint32_t reg = load ? bits(raw, 11, 7) : bits(raw, 6, 2);
 
-	switch (funct3) {
-	case 2: /* c.lw */
-	case 3: /* c.ld */
-		return load(2, reg, funct3, true);
-	case 6: /* c.sw */
-	case 7: /* c.sd */
-		return store(2, reg, funct3 - 4);
-	case 4: /* Zcb */
-		break;
-	default: /* c.addi4spn, and c.fld, c.fsd */
-		return other(2);
+		if ((raw & c->mask) != c->match)
+			continue;
+		if (!(raw & 3))
+			reg = 8 + bits(raw, 4, 2);
+		if (reg || !load)
+			return access(c->kind, 2, reg, c->log_width, c->sign_extend);
 	}
-	switch (bits(raw, 12, 10)) {
-	case 0: /* c.lbu */
-		return load(2, reg, 0, false);
-	case 1: /* c.lhu, c.lh */
-		return load(2, reg, 1, bits(raw, 6, 6) != 0);
-	case 2: /* c.sb */
-		return store(2, reg, 0);
-	case 3: /* c.sh; bit 6 set is reserved */
-		return bits(raw, 6, 6) == 0 ? store(2, reg, 1) : other(2);
-	default:
-		return other(2);
-	}
-}
-
-/* Quadrant 2: addresses relative to sp. */
-static struct insn decode_c2(uint32_t raw)
-{
-	uint32_t rd = bits(raw, 11, 7);
-	uint32_t rs2 = bits(raw, 6, 2), funct3 = bits(raw, 15, 13);
-
-	switch (funct3) {
-	case 2: /* c.lwsp */
-	case 3: /* c.ldsp; rd = x0 is reserved in both */
-		return rd != 0 ? load(2, rd, funct3, true) : other(2);
-	case 6: /* c.swsp */
-	case 7: /* c.sdsp */
-		return store(2, rs2, funct3 - 4);
-	default: /* jumps, moves, c.fldsp, c.fsdsp */
-		return other(2);
-	}
+	return other(2);
 }
 
 struct insn insn_decode(uint32_t raw)
 {
-	switch (raw & 3) {
-	case 0:
-		return decode_c0(raw);
-	case 1: /* neither a load nor a store */
-		return other(2);
-	case 2:
-		return decode_c2(raw);
-	default:
-		return decode_word(raw);
-	}
+	return (raw & 3) == 3 ? decode_word(raw) : decode_compressed(raw);
 }
 
 /* Whether htinst is one of the four pseudoinstructions: read or write of a 32-bit or 64-bit

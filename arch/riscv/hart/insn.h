@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Decodes trapped instructions of a guest: integer loads and stores (to emulated devices), CSR
- * accesses and WFI, for RV64 with the compressed forms of C and Zcb. The functions have no side
+ * accesses, for RV64 with the compressed forms of C and Zcb. The functions have no side
  * effects, accept any value, and may be called on any hart.
  *
  * Floating-point, vector and atomic accesses are INSN_OTHER: a guest that uses them on a device
@@ -13,12 +13,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Whole instructions. WRS.NTO traps with hstatus.VTW, like WFI. */
+#define WFI     0x10500073U
+#define WRS_NTO 0x00d00073U
+
+#define OPCODE_SYSTEM 0x73U
+
 enum insn_kind {
 	INSN_OTHER = 0, /* only .length and .implicit are valid */
 	INSN_LOAD,      /* .reg = rd */
 	INSN_STORE,     /* .reg = rs2 */
 	INSN_CSR,       /* .reg = rd, .csr* */
-	INSN_WFI,
 };
 
 /* The values are bits 13:12 of the instruction. */
@@ -42,7 +47,6 @@ struct insn {
 	uint16_t csr;    /* CSR number, 0..0xfff */
 	bool csr_imm;    /* true: .csr_src is the operand; false: it is a register number */
 	uint8_t csr_src; /* 0..31: uimm or rs1 */
-	bool csr_reads;  /* false for RW with rd = x0 */
 	bool csr_writes; /* false for RS or RC with rs1 = x0 or uimm = 0 */
 };
 

@@ -5,77 +5,31 @@
 
 #include "core/lib/types.h"
 
-/* Each extension with its name. First, those that need work of Tally. */
-#define ISA_SPECIAL(X)                                                                             \
-	X(ISA_H, "h")                                                                              \
-	X(ISA_V, "v")                                                                              \
-	X(ISA_SSCOFPMF, "sscofpmf")                                                                \
-	X(ISA_SSAIA, "ssaia")                                                                      \
-	X(ISA_SSTC, "sstc")                                                                        \
-	X(ISA_SMCNTRPMF, "smcntrpmf")                                                              \
-	X(ISA_SSCCFG, "ssccfg")                                                                    \
-	X(ISA_SVADU, "svadu")                                                                      \
-	X(ISA_SVPBMT, "svpbmt")                                                                    \
-	X(ISA_ZICBOM, "zicbom")                                                                    \
-	X(ISA_ZICBOZ, "zicboz")                                                                    \
-	X(ISA_ZICBOP, "zicbop")
-/* Guests have these unchanged: they have no state and no CSR, and need no work of Tally. Zcb is
- * left out because insn.c does not know its loads and stores, and Zkr because the firmware controls
- * its CSR. */
-#define ISA_UNCHANGED(X)                                                                           \
-	X(ISA_ZICNTR, "zicntr")                                                                    \
-	X(ISA_ZIFENCEI, "zifencei")                                                                \
-	X(ISA_ZIHINTPAUSE, "zihintpause")                                                          \
-	X(ISA_ZIHPM, "zihpm")                                                                      \
-	X(ISA_ZAWRS, "zawrs")                                                                      \
-	X(ISA_ZFA, "zfa")                                                                          \
-	X(ISA_ZFH, "zfh")                                                                          \
-	X(ISA_ZFHMIN, "zfhmin")                                                                    \
-	X(ISA_ZBA, "zba")                                                                          \
-	X(ISA_ZBB, "zbb")                                                                          \
-	X(ISA_ZBC, "zbc")                                                                          \
-	X(ISA_ZBS, "zbs")                                                                          \
-	X(ISA_SVINVAL, "svinval")                                                                  \
-	X(ISA_SVNAPOT, "svnapot")                                                                  \
-	X(ISA_SVVPTC, "svvptc")                                                                    \
-	X(ISA_ZIC64B, "zic64b")                                                                    \
-	X(ISA_ZICCAMOA, "ziccamoa")                                                                \
-	X(ISA_ZICCIF, "ziccif")                                                                    \
-	X(ISA_ZICCLSM, "zicclsm")                                                                  \
-	X(ISA_ZICCRSE, "ziccrse")                                                                  \
-	X(ISA_ZICOND, "zicond")                                                                    \
-	X(ISA_ZIHINTNTL, "zihintntl")                                                              \
-	X(ISA_ZIMOP, "zimop")                                                                      \
-	X(ISA_ZMMUL, "zmmul")                                                                      \
-	X(ISA_ZA64RS, "za64rs")                                                                    \
-	X(ISA_ZAAMO, "zaamo")                                                                      \
-	X(ISA_ZALRSC, "zalrsc")                                                                    \
-	X(ISA_ZABHA, "zabha")                                                                      \
-	X(ISA_ZACAS, "zacas")                                                                      \
-	X(ISA_ZCA, "zca")                                                                          \
-	X(ISA_ZCD, "zcd")                                                                          \
-	X(ISA_ZBKB, "zbkb")                                                                        \
-	X(ISA_ZBKC, "zbkc")                                                                        \
-	X(ISA_ZBKX, "zbkx")                                                                        \
-	X(ISA_ZKND, "zknd")                                                                        \
-	X(ISA_ZKNE, "zkne")                                                                        \
-	X(ISA_ZKNH, "zknh")                                                                        \
-	X(ISA_ZKSED, "zksed")                                                                      \
-	X(ISA_ZKSH, "zksh")                                                                        \
-	X(ISA_ZKT, "zkt")
-
-#define ISA_ENUMERATOR(ext, name) ext,
+/* Extensions that need work of Tally. The others, from ISA_GUEST_FIRST on, are names only: guests
+ * have them unchanged. */
 enum isa_ext {
-	ISA_SPECIAL(ISA_ENUMERATOR) ISA_UNCHANGED(ISA_ENUMERATOR) ISA_EXTENSIONS,
-	ISA_GUEST_FIRST = ISA_ZICNTR
+	ISA_H,
+	ISA_V,
+	ISA_SSCOFPMF,
+	ISA_SSAIA,
+	ISA_SSTC,
+	ISA_SMCNTRPMF,
+	ISA_SSCCFG,
+	ISA_SVADU,
+	ISA_SVPBMT,
+	ISA_ZICBOM,
+	ISA_ZICBOZ,
+	ISA_ZICBOP,
+	ISA_GUEST_FIRST,
+	ISA_EXTENSIONS = ISA_GUEST_FIRST + 40
 };
+
+extern const char *const isa_names[ISA_EXTENSIONS];
 
 #define ISA_CBO (BIT(ISA_ZICBOM) | BIT(ISA_ZICBOZ) | BIT(ISA_ZICBOP))
 
 /* Maximum size of a string that isa_guest() writes, in bytes. */
 #define ISA_TEXT_BYTES 512U
-
-const char *isa_name(enum isa_ext ext);
 
 /* Returns the bits of an extension name in the host tree, in upper or lower case: one bit, or
  * several if the name stands for several extensions; 0: unknown name. */

@@ -54,11 +54,12 @@ static bool works(enum isa_ext ext, const struct cbo_blocks *blocks)
 	case ISA_SVPBMT:
 		return henvcfg_takes(HENVCFG_PBMTE);
 	case ISA_ZICBOM:
-		return cbo_try_m(blocks);
+		cbo_try_all();
+		return cbo_is_block(blocks->zicbom);
 	case ISA_ZICBOZ:
-		return cbo_try_z(blocks);
-	case ISA_ZICBOP:
-		return cbo_try_p(blocks);
+		return cbo_is_block(blocks->zicboz) && cbo_zeroes(blocks->zicboz);
+	case ISA_ZICBOP: /* A prefetch is a hint and never traps. */
+		return cbo_is_block(blocks->zicbop);
 	default:
 		return true;
 	}

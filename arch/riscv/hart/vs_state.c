@@ -63,11 +63,6 @@ void vs_state_put(struct vs_state *vs, const struct vs_features *has)
 		vs->vsiselect = csr_read(CSR_VSISELECT);
 }
 
-bool vs_state_probe_vsiselect(void)
-{
-	return csr_is_readable(CSR_VSISELECT);
-}
-
 bool vs_state_has_hstateen0(void)
 {
 	return csr_is_readable(CSR_HSTATEEN0);
@@ -75,9 +70,13 @@ bool vs_state_has_hstateen0(void)
 
 #define HSTATEEN0_GUEST_AIA (HSTATEEN0_CSRIND | HSTATEEN0_AIA | HSTATEEN0_IMSIC)
 
-bool vs_state_probe_ctr(void)
+struct vs_features vs_state_probe(uint64_t isa)
 {
-	return csr_is_readable(CSR_VSCTRCTL) && !vs_state_has_hstateen0();
+	return (struct vs_features){
+	    .sstc = isa & BIT(ISA_SSTC),
+	    .vsiselect = csr_is_readable(CSR_VSISELECT),
+	    .ctr = csr_is_readable(CSR_VSCTRCTL) && !vs_state_has_hstateen0(),
+	};
 }
 
 void vs_state_clear_ctr(void)

@@ -43,10 +43,8 @@ struct vs_features {
 void vs_state_load(const struct vs_state *vs, const struct vs_features *has);
 void vs_state_put(struct vs_state *vs, const struct vs_features *has);
 
-/* Whether the hart has vsiselect; whether it has Ssctr that no Smstateen can close. At boot. */
-bool vs_state_probe_vsiselect(void);
-
-bool vs_state_probe_ctr(void);
+/* Finds them. `isa` is BIT(enum isa_ext), as probed. At boot. */
+struct vs_features vs_state_probe(uint64_t isa);
 
 /* With vs_features.ctr: clears the branch records, so that the next guest does not see them. */
 void vs_state_clear_ctr(void);

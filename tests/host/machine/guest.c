@@ -13,7 +13,7 @@
 
 static void fast_ends(struct guest_context *ctx, enum vcpu_exit why)
 {
-	uint64_t stay = machine_csr_read(CSR_INSTRET) - *pcpu_stay_start(vcpu_of(ctx)->home);
+	uint64_t stay = machine_csr_read(CSR_INSTRET) - pcpu_top(vcpu_of(ctx)->home)->stay_start;
 
 	ctx->hs_insns[why] += stay;
 	if (stay > ctx->hs_longest)
@@ -50,7 +50,7 @@ static void ecall(struct machine_hart *h, struct guest_context *ctx)
 	h->x[10] = (uint64_t)ret;
 	h->x[11] = (uint64_t)(ret >> 64);
 	ctx->exits[EXIT_ECALL]++;
-	if (*pcpu_pending(this_pcpu()))
+	if (pcpu_top(this_pcpu())->pending)
 		long_way(h, ctx, ~(uint64_t)EXIT_ECALL);
 	fast_ends(ctx, EXIT_ECALL);
 }
@@ -101,7 +101,7 @@ static bool access_trap(struct machine_hart *h, struct guest_context *ctx, bool 
 	reg = (uint64_t)at / 8;
 	h->x[reg] = reg ? ctx->x[reg] : 0;
 	ctx->x[0] = 0;
-	if (*pcpu_pending(this_pcpu()))
+	if (pcpu_top(this_pcpu())->pending)
 		long_way(h, ctx, ~(uint64_t)EXIT_MMIO);
 	fast_ends(ctx, EXIT_MMIO);
 	return true;
@@ -121,7 +121,7 @@ void guest_traps(struct machine_hart *h, uint64_t scause)
 	/* trap_vector_recorded */
 	if (h->records_exits)
 		record_exit();
-	*pcpu_stay_start(vcpu_of(ctx)->home) = machine_csr_read(CSR_INSTRET);
+	pcpu_top(vcpu_of(ctx)->home)->stay_start = machine_csr_read(CSR_INSTRET);
 	check_exit();
 	if (scause == CAUSE_ECALL_VS) {
 		ecall(h, ctx);
@@ -132,7 +132,7 @@ void guest_traps(struct machine_hart *h, uint64_t scause)
 		/* done */
 	} else if (scause == (CAUSE_INTERRUPT | IRQ_LCOFI)) {
 		lcofi_fast();
-		if (*pcpu_pending(this_pcpu()))
+		if (pcpu_top(this_pcpu())->pending)
 			long_way(h, ctx, ~(uint64_t)EXIT_LCOFI);
 		fast_ends(ctx, EXIT_LCOFI);
 	} else {

@@ -84,12 +84,8 @@ static void report_events(uint64_t hartid, const struct hpm *hpm)
 
 void boot_report_missing(const struct pcpu *pcpu)
 {
-	uint64_t lost = 0;
+	uint64_t lost = pcpu->listed->isa & ~pcpu->isa;
 
-	for (uint32_t i = 0; i < platform.n_harts; i++) {
-		if (platform.harts[i].hartid == pcpu->hartid)
-			lost = platform.harts[i].isa & ~pcpu->isa;
-	}
 	for (size_t e = 0; e < ISA_EXTENSIONS; e++) {
 		const char *name = isa_name((enum isa_ext)e);
 		bool block = BIT(e) & ISA_CBO;

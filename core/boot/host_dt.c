@@ -68,15 +68,13 @@ static void read_timebase(const void *dtb, int node)
 
 static void read_hart(const struct host_cpu *cpu)
 {
-	uint32_t i = platform.n_harts++;
-
-	platform.harts[i].hartid = cpu->hartid;
-	platform.harts[i].isa = read_isa(cpu->tree, cpu->node);
-	platform.harts[i].intc_phandle = host_cpu_intc(cpu);
-	platform.harts[i].blocks = (struct cbo_blocks){
-	    .zicbom = host_tree_u32(cpu->tree, cpu->node, "riscv,cbom-block-size", 0),
-	    .zicboz = host_tree_u32(cpu->tree, cpu->node, "riscv,cboz-block-size", 0),
-	    .zicbop = host_tree_u32(cpu->tree, cpu->node, "riscv,cbop-block-size", 0),
+	platform.harts[platform.n_harts++] = (struct platform_hart){
+	    .hartid = cpu->hartid,
+	    .isa = read_isa(cpu->tree, cpu->node),
+	    .intc_phandle = host_cpu_intc(cpu),
+	    .blocks.zicbom = host_tree_u32(cpu->tree, cpu->node, "riscv,cbom-block-size", 0),
+	    .blocks.zicboz = host_tree_u32(cpu->tree, cpu->node, "riscv,cboz-block-size", 0),
+	    .blocks.zicbop = host_tree_u32(cpu->tree, cpu->node, "riscv,cbop-block-size", 0),
 	};
 }
 
@@ -145,10 +143,10 @@ static const char *why_unread(uint64_t hartid)
 
 const char *hart_why_unused(uint64_t hartid)
 {
-	for (uint32_t i = 0; i < platform.n_harts; i++) {
-		if (platform.harts[i].hartid == hartid)
-			return platform.harts[i].unused;
-	}
+	const struct platform_hart *listed = platform_hart(hartid);
+
+	if (listed)
+		return listed->unused;
 	return platform.host_tree ? why_unread(hartid) : NULL;
 }
 

@@ -135,29 +135,3 @@ const char *host_memory_misplaced(const void *tree, const struct vm_ram *ram,
 		return "puts the VM tree into reserved memory";
 	return blob->from % sizeof(uint64_t) ? "is not a multiple of 8" : NULL;
 }
-
-static void tell_if_broken(const void *tree, int above, int node, void (*tell)(const char *name))
-{
-	struct host_place place = {.tree = tree, .depth = 1, .node = {above, node}};
-	uint64_t base, size;
-	enum host_reg found = HOST_REG_OK;
-
-	for (uint32_t i = 0; found == HOST_REG_OK; i++)
-		found = host_tree_reg(&place, i, &base, &size);
-	if (found != HOST_REG_NONE && !host_tree_is_disabled(tree, node))
-		tell(fdt_get_name(tree, node, NULL));
-}
-
-void host_memory_broken(const void *tree, void (*tell)(const char *name))
-{
-	int node, above = fdt_subnode_offset(tree, 0, "reserved-memory");
-
-	for (node = dt_memory(tree, -1); node >= 0; node = dt_memory(tree, node))
-		tell_if_broken(tree, 0, node, tell);
-	if (above < 0)
-		return;
-	fdt_for_each_subnode(node, tree, above)
-	{
-		tell_if_broken(tree, above, node, tell);
-	}
-}

@@ -256,26 +256,18 @@ int host_tree_console(const void *tree)
 	return node;
 }
 
-/* Whether a controller interrupts S-mode of the hart whose own controller is intc, or of any hart
- * if intc is 0. */
-static bool interrupts_s(const void *tree, int node, uint32_t intc)
-{
-	int n;
-	const fdt32_t *pairs = host_tree_get(tree, node, "interrupts-extended", &n);
-
-	for (int i = 0; i + 1 < n; i += 2) {
-		if (fdt32_ld(&pairs[i + 1]) == IRQ_S_EXT && (!intc || fdt32_ld(&pairs[i]) == intc))
-			return true;
-	}
-	return false;
-}
-
 /* Whether the controller, or its MSI controller, interrupts S-mode of some hart. */
 static bool is_for_s(const void *tree, int node)
 {
 	uint32_t imsic = host_tree_u32(tree, node, "msi-parent", 0);
+	int n, knows_harts = imsic ? fdt_node_offset_by_phandle(tree, imsic) : node;
+	const fdt32_t *pairs = host_tree_get(tree, knows_harts, "interrupts-extended", &n);
 
-	return interrupts_s(tree, imsic ? fdt_node_offset_by_phandle(tree, imsic) : node, 0);
+	for (int i = 1; i < n; i += 2) {
+		if (fdt32_ld(&pairs[i]) == IRQ_S_EXT)
+			return true;
+	}
+	return false;
 }
 
 bool host_chip_next(const void *tree, struct host_chip *chip)
@@ -313,19 +305,6 @@ struct host_chip host_tree_chip(const void *tree)
 			return chip;
 	}
 	return (struct host_chip){.node = -1};
-}
-
-uint32_t host_tree_guest_files(const void *tree, uint32_t intc)
-{
-	struct host_chip chip = host_tree_chip(tree);
-	uint32_t imsic = chip.cells == 2 ? host_tree_u32(tree, chip.node, "msi-parent", 0) : 0;
-	int node = imsic ? fdt_node_offset_by_phandle(tree, imsic) : -1;
-	uint32_t bits;
-
-	if (node < 0 || !intc || !interrupts_s(tree, node, intc))
-		return 0;
-	bits = host_tree_u32(tree, node, "riscv,guest-index-bits", 0);
-	return bits < HOST_FILE_BITS ? (1U << bits) - 1 : HOST_GUEST_FILES;
 }
 
 /* The interrupts of one node, one after the other. */

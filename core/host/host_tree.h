@@ -11,10 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Tally uses at most as many guest interrupt files of a hart as these bits can number. */
-#define HOST_FILE_BITS   3U
-#define HOST_GUEST_FILES ((1U << HOST_FILE_BITS) - 1)
-
 /* Deeper nodes are ignored. If there are none, host_tree_is_flat() returns true. */
 #define HOST_TREE_DEPTH 16
 
@@ -101,11 +97,6 @@ bool host_chip_next(const void *tree, struct host_chip *chip);
 
 /* Finds the first controller of these that interrupts S-mode of some hart. */
 struct host_chip host_tree_chip(const void *tree);
-
-/* Returns the tree's upper bound of the guest interrupt files of a hart's IMSIC; QEMU may have
- * fewer. intc: the phandle of the hart's own controller. 0 if its S-mode has no IMSIC, or if its
- * APLIC is disabled. */
-uint32_t host_tree_guest_files(const void *tree, uint32_t intc);
 
 /*
  * Reads the index-th interrupt of a node. Returns 1 if it is at the controller, 0 if the node has

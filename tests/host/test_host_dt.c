@@ -15,12 +15,13 @@
 #include "core/boot/harts.h"
 #include "core/boot/host_dt.h"
 #include "core/hart/platform.h"
-#include "core/host/host_memory.h"
+#include "core/host/host_reserved.h"
 #include "core/life/seed.h"
 #include "core/log.h"
 #include "core/panic.h"
 #include "tests/host/board.h"
 #include "tests/host/host_dt.h"
+#include "tools/vm_check/tree.h"
 
 #define IMAGE_SIZE MIB(1)
 
@@ -234,23 +235,23 @@ static void memory_that_cannot_be_read(void **state)
 	(void)state;
 	use_board("p550");
 	said[0] = 0;
-	host_memory_broken(board, add_broken);
+	tree_broken_memory(board, add_broken);
 	assert_string_equal(said, "");
 	set_cells("/memory@80000000", 4, 0x80000000, 0, 0, 3);
 	set_cells("/reserved-memory/video@100000000", UINT32_MAX, UINT32_MAX, 0, 1, 4);
 	fdt_delprop(board, find("/reserved-memory/frames@47fc00000"), "reg");
-	host_memory_broken(board, add_broken);
+	tree_broken_memory(board, add_broken);
 	assert_string_equal(said, "memory@80000000\nvideo@100000000\n");
 	set_text("/memory@80000000", "status", "disabled");
 	set_u32("/reserved-memory", "#address-cells", 3);
 	set_cells("/reserved-memory/video@100000000", 0, 0, 0, 0, 0);
 	said[0] = 0;
-	host_memory_broken(board, add_broken);
+	tree_broken_memory(board, add_broken);
 	assert_non_null(strstr(said, "coprocessor@47ff00000\n"));
 	assert_null(strstr(said, "memory@80000000"));
 	set_u32("/reserved-memory", "#size-cells", 1);
 	said[0] = 0;
-	host_memory_broken(board, add_broken);
+	tree_broken_memory(board, add_broken);
 	assert_non_null(strstr(said, "coprocessor@47ff00000\n"));
 }
 

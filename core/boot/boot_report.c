@@ -277,8 +277,8 @@ void boot_report_machine(void)
 	char text[192];
 
 	log_line("%s, SBI %lu.%lu; %lu MiB of RAM; console input by %s",
-	         firmware_text(impl, version, text), spec >> 24, spec & 0xffffff, ram_sum() >> 20,
-	         console_input());
+	         firmware_text(impl, version, text), spec >> 24, spec & 0xffffff,
+	         vm_ranges_sum(platform.ram.banks, platform.ram.n) >> 20, console_input());
 	if (!seed_is_there())
 		log_line("guests get no seed for random numbers: the host tree has no "
 		         "/chosen/rng-seed of %u bytes",

@@ -38,19 +38,6 @@ uint32_t host_tree_u32(const void *tree, int node, const char *name, uint32_t ot
 	return n == 1 ? fdt32_ld(cells) : otherwise;
 }
 
-bool host_tree_is_flat(const void *tree)
-{
-	int depth = 0;
-
-	for (int node = 0; node >= 0; node = fdt_next_node(tree, node, &depth)) {
-		if (depth < 0)
-			return true;
-		if (depth >= HOST_TREE_DEPTH)
-			return false;
-	}
-	return true;
-}
-
 struct host_place host_place_root(const void *tree)
 {
 	return (struct host_place){.tree = tree};
@@ -70,6 +57,15 @@ bool host_place_next(struct host_place *place)
 	place->depth = depth;
 	place->node[depth] = node;
 	return true;
+}
+
+bool host_tree_is_flat(const void *tree)
+{
+	struct host_place place = host_place_root(tree);
+
+	while (host_place_next(&place))
+		;
+	return !place.passed;
 }
 
 struct host_place host_place_of(const void *tree, int node)

@@ -494,12 +494,15 @@ void vm_guest_ranges(const struct vm_ram *ram, const struct vm_range *blob,
 /* Returns the bank that has this address, or NULL. */
 const struct vm_range *vm_bank_of(const struct vm_ram *ram, uint64_t address);
 
-/* Returns why RAM of the number-th kind is not used, in words that follow "N MiB of RAM", and how
- * many bytes, possibly 0. NULL if there are fewer kinds. */
-const char *vm_ram_unused(const struct vm_ram *ram, uint32_t number, uint64_t *bytes);
+/* Why RAM is not used (`before` and `beyond` of struct vm_ram), in words that follow "N MiB of
+ * RAM". */
+#define VM_RAM_BEFORE                                                                              \
+	" before Tally are not used: the host's tree does not say where in them the firmware is"
+#define VM_RAM_BEYOND " are not used: Tally uses 16 banks at most"
+_Static_assert(VM_MAX_BANKS == 16, "the words above");
 
-/* Returns the bytes of all ranges for VMs. */
-uint64_t vm_guest_sum(const struct vm_guests *guests);
+/* Returns the bytes of n ranges. */
+uint64_t vm_ranges_sum(const struct vm_range *ranges, uint32_t n);
 
 /* Whether two ranges, of an address and bytes each, have a byte in common. None of them wraps. */
 bool vm_ranges_overlap(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size);

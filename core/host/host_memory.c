@@ -33,35 +33,19 @@ bool host_memory_next(struct host_memory_walk *walk, struct vm_range *range)
 	return false;
 }
 
-static void drop(struct vm_ram *ram, uint32_t i)
-{
-	for (ram->n--; i < ram->n; i++)
-		ram->banks[i] = ram->banks[i + 1];
-}
-
 /* Adds a range, and joins it with the banks that it overlaps or touches. If there are too many
  * banks, it is not used. */
 static void add(struct vm_ram *ram, struct vm_range range)
 {
-	uint32_t at = 0;
+	uint32_t at;
 
-	for (uint32_t i = ram->n; i--;) {
-		const struct vm_range *bank = &ram->banks[i];
-
-		if (range.to < bank->from || bank->to < range.from)
-			continue;
-		range.from = bank->from < range.from ? bank->from : range.from;
-		range.to = bank->to > range.to ? bank->to : range.to;
-		drop(ram, i);
-	}
+	vm_ranges_join(ram->banks, &ram->n, &range);
 	if (ram->n == VM_MAX_BANKS) {
 		ram->beyond += range.to - range.from;
 		return;
 	}
-	while (at < ram->n && ram->banks[at].from < range.from)
-		at++;
-	for (uint32_t i = ram->n++; i > at; i--)
-		ram->banks[i] = ram->banks[i - 1];
+	for (at = ram->n++; at && ram->banks[at - 1].from > range.from; at--)
+		ram->banks[at] = ram->banks[at - 1];
 	ram->banks[at] = range;
 }
 

@@ -12,6 +12,23 @@ const struct vm_range *vm_bank_of(const struct vm_ram *ram, uint64_t address)
 	return NULL;
 }
 
+void vm_ranges_join(struct vm_range *list, uint32_t *n, struct vm_range *range)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < *n; i++) {
+		struct vm_range other = list[i];
+
+		if (other.to < range->from || range->to < other.from) {
+			list[kept++] = other;
+			continue;
+		}
+		range->from = other.from < range->from ? other.from : range->from;
+		range->to = other.to > range->to ? other.to : range->to;
+	}
+	*n = kept;
+}
+
 uint64_t vm_ranges_sum(const struct vm_range *ranges, uint32_t n)
 {
 	uint64_t sum = 0;

@@ -58,11 +58,6 @@ static _Noreturn void refuse(const char *text)
 	stop();
 }
 
-static struct vm_range blob(void)
-{
-	return (struct vm_range){platform.tree_base, platform.tree_base + platform.tree_size};
-}
-
 /* Why the VM tree cannot be used where the boot loader put it, in words that follow its address.
  * NULL: it can, or none was given. */
 static const char *misplaced;
@@ -135,7 +130,8 @@ static _Noreturn void refuse_without_host_tree(void)
 static void make_memory(uint64_t hartid, const void *dtb)
 {
 	const struct vm_guests *guests = &limits.guests;
-	const struct vm_range tree_at = blob();
+	const struct vm_range tree_at = {platform.tree_base,
+	                                 platform.tree_base + platform.tree_size};
 	struct host_reserved kept;
 	const void *aside;
 

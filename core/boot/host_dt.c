@@ -55,14 +55,14 @@ static void read_timebase(const void *dtb, int node)
 
 static void read_hart(const struct host_cpu *cpu)
 {
-	platform.harts[platform.n_harts++] = (struct platform_hart){
-	    .hartid = cpu->hartid,
-	    .isa = read_isa(cpu->tree, cpu->node),
-	    .intc_phandle = host_cpu_intc(cpu),
-	    .blocks.zicbom = host_tree_u32(cpu->tree, cpu->node, "riscv,cbom-block-size", 0),
-	    .blocks.zicboz = host_tree_u32(cpu->tree, cpu->node, "riscv,cboz-block-size", 0),
-	    .blocks.zicbop = host_tree_u32(cpu->tree, cpu->node, "riscv,cbop-block-size", 0),
-	};
+	struct platform_hart *h = &platform.harts[platform.n_harts++];
+
+	h->hartid = cpu->hartid;
+	h->isa = read_isa(cpu->tree, cpu->node);
+	h->intc_phandle = host_cpu_intc(cpu);
+	h->blocks.zicbom = host_tree_u32(cpu->tree, cpu->node, "riscv,cbom-block-size", 0);
+	h->blocks.zicboz = host_tree_u32(cpu->tree, cpu->node, "riscv,cboz-block-size", 0);
+	h->blocks.zicbop = host_tree_u32(cpu->tree, cpu->node, "riscv,cbop-block-size", 0);
 }
 
 /* Removes the last hart that cannot run guests, to make room for one that can. */

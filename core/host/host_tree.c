@@ -270,23 +270,17 @@ bool host_chip_next(const void *tree, struct host_chip *chip)
 {
 	static const struct {
 		const char *compatible;
-		uint32_t cells;
-		const char *sources;
-	} known[] = {{"riscv,plic0", 1, "riscv,ndev"},
-	             {"sifive,plic-1.0.0", 1, "riscv,ndev"},
-	             {"riscv,aplic", 2, "riscv,num-sources"}};
+		uint16_t cells;
+	} known[] = {{"riscv,plic0", 1}, {"sifive,plic-1.0.0", 1}, {"riscv,aplic", 2}};
 
 	for (; chip->kind < ARRAY_SIZE(known); chip->kind++, chip->node = -1) {
 		do {
 			chip->node = fdt_node_offset_by_compatible(tree, chip->node,
 			                                           known[chip->kind].compatible);
 		} while (chip->node >= 0 && host_tree_is_disabled(tree, chip->node));
-		if (chip->node < 0)
-			continue;
-		chip->phandle = fdt_get_phandle(tree, chip->node);
 		chip->cells = known[chip->kind].cells;
-		chip->sources = host_tree_u32(tree, chip->node, known[chip->kind].sources, SOURCES);
-		return true;
+		if (chip->node >= 0)
+			return true;
 	}
 	return false;
 }
@@ -296,9 +290,13 @@ struct host_chip host_tree_chip(const void *tree)
 	struct host_chip chip = {.node = -1};
 
 	while (host_chip_next(tree, &chip)) {
-		if (is_for_s(tree, chip.node) &&
-		    host_tree_u32(tree, chip.node, "#interrupt-cells", chip.cells) == chip.cells)
-			return chip;
+		if (!is_for_s(tree, chip.node) ||
+		    host_tree_u32(tree, chip.node, "#interrupt-cells", chip.cells) != chip.cells)
+			continue;
+		chip.phandle = fdt_get_phandle(tree, chip.node);
+		chip.sources = host_tree_u32(
+		    tree, chip.node, chip.cells == 1 ? "riscv,ndev" : "riscv,num-sources", SOURCES);
+		return chip;
 	}
 	return (struct host_chip){.node = -1};
 }

@@ -29,10 +29,10 @@ struct host_irq {
 
 /* The interrupt controller that delivers device interrupts to S-mode, and that Tally drives. */
 struct host_chip {
-	int node;      /* negative if there is none */
-	uint32_t kind; /* for host_chip_next() */
+	int node; /* negative if there is none */
 	uint32_t phandle;
-	uint32_t cells;   /* of an interrupt: 1 (PLIC) or 2 (APLIC) */
+	uint16_t kind;    /* for host_chip_next() */
+	uint16_t cells;   /* of an interrupt: 1 (PLIC) or 2 (APLIC) */
 	uint32_t sources; /* the highest number; 1023 if the tree does not have it */
 };
 
@@ -91,8 +91,9 @@ bool host_tree_is_console(const void *tree, int node);
 #define HOST_NO_UART "nothing: the host tree names no UART that Tally knows"
 #define HOST_NO_CHIP "nothing: no interrupt controller that Tally knows"
 
-/* Goes to the next controller of a kind that Tally can drive and that is not disabled. Returns
- * false at the end. Before the first one `node` is -1, and the other members are 0. */
+/* Goes to the next controller of a kind that Tally can drive and that is not disabled: finds its
+ * node and cells. Returns false at the end. Before the first one `node` is -1, and the other
+ * members are 0. */
 bool host_chip_next(const void *tree, struct host_chip *chip);
 
 /* Finds the first controller of these that interrupts S-mode of some hart. */

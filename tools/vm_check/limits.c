@@ -38,7 +38,8 @@ static const char *compared_file;
 /* Boot goes on. */
 static void tell_broken(const char *name)
 {
-	fprintf(stderr, "vm-check: %s: %s: reg has cells that are no address and size\n", compared_file, name);
+	fprintf(stderr, "vm-check: %s: %s: reg has cells that are no address and size\n",
+	        compared_file, name);
 }
 
 static const char *unusable(uint64_t id)

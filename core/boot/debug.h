@@ -14,6 +14,9 @@ bool debug_word(const char *word, size_t n);
 /* Logs a line for each of these words that may make counts of guests wrong. */
 void debug_report(void);
 
+/* Whether all VMs share VMID 0, as on harts that have no VMIDs. */
+bool debug_no_vmids(void);
+
 /* Tries the access named by tally.trip=, which the map of HS forbids. Any hart, on its stack. */
 void debug_trip(struct pcpu *pcpu);
 #else
@@ -25,6 +28,11 @@ static inline bool debug_word(const char *word, size_t n)
 
 static inline void debug_report(void)
 {
+}
+
+static inline bool debug_no_vmids(void)
+{
+	return false;
 }
 
 static inline void debug_trip(struct pcpu *pcpu)

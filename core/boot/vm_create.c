@@ -5,6 +5,7 @@
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/isa.h"
 #include "arch/riscv/hart/quirks.h"
+#include "core/boot/debug.h"
 #include "core/boot/hs_memory.h"
 #include "core/boot/operator_create.h"
 #include "core/boot/page_alloc.h"
@@ -417,7 +418,7 @@ static bool have_vmids(uint32_t n)
 		if (hart_stacks[i].pcpu.vmids <= n)
 			return false;
 	}
-	return !platform.no_vmids;
+	return !debug_no_vmids();
 }
 
 /* Returns the memory of a VM beside its RAM and its last words, including its elements in arrays:

@@ -6,7 +6,6 @@
 #include "arch/riscv/counters/hpm_silent.h"
 #include "core/boot/bootargs.h"
 #include "core/boot/debug.h"
-#include "core/hart/platform.h"
 #include "core/log.h"
 
 #define TRIP "tally.trip="
@@ -29,7 +28,7 @@ bool debug_word(const char *word, size_t n)
 	static const struct bootargs_flag flags[] = {
 	    {"tally.broken", &debug_words.broken},
 	    {"tally.ledger", &debug_words.ledger},
-	    {"tally.no-vmids", &platform.no_vmids},
+	    {"tally.no-vmids", &debug_words.no_vmids},
 	    {"tally.silent-events", &debug_words.silent_events},
 	};
 
@@ -41,6 +40,11 @@ void debug_report(void)
 	if (debug_words.silent_events)
 		log_line("WARNING: tally.silent-events: events that a hart may never count are not "
 		         "refused, and read 0");
+}
+
+bool debug_no_vmids(void)
+{
+	return debug_words.no_vmids;
 }
 
 bool hpm_silent_events(void)

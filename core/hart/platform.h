@@ -39,9 +39,8 @@ struct platform {
 	enum hpm_choice backend;
 	const struct selectors *table; /* the VM tree's node /pmu; NULL: it has none */
 	bool interactive, frames;
-	bool roam;     /* for tests: each vcpu moves to its next hart after every time slice */
-	bool no_vmids; /* with DEBUG=1, for tests: all VMs share VMID 0, as if harts had no VMIDs */
-	bool inexact;  /* use counters of a hart that counts wrong; the VM tree may say so, too */
+	bool roam;    /* for tests: each vcpu moves to its next hart after every time slice */
+	bool inexact; /* use counters of a hart that counts wrong; the VM tree may say so, too */
 };
 
 extern struct platform platform;

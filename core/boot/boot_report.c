@@ -84,12 +84,8 @@ static void report_events(uint64_t hartid, const struct hpm *hpm)
 
 void boot_report_missing(const struct pcpu *pcpu)
 {
-	uint64_t lost = 0;
+	uint64_t lost = pcpu->listed->isa & ~pcpu->isa;
 
-	for (uint32_t i = 0; i < platform.n_harts; i++) {
-		if (platform.harts[i].hartid == pcpu->hartid)
-			lost = platform.harts[i].isa & ~pcpu->isa;
-	}
 	for (size_t e = 0; e < ISA_EXTENSIONS; e++) {
 		const char *name = isa_names[e];
 		bool block = BIT(e) & ISA_CBO;
@@ -281,8 +277,8 @@ void boot_report_machine(void)
 	char text[192];
 
 	log_line("%s, SBI %lu.%lu; %lu MiB of RAM; console input by %s",
-	         firmware_text(impl, version, text), spec >> 24, spec & 0xffffff, ram_sum() >> 20,
-	         console_input());
+	         firmware_text(impl, version, text), spec >> 24, spec & 0xffffff,
+	         vm_ranges_sum(platform.ram.banks, platform.ram.n) >> 20, console_input());
 	if (!seed_is_there())
 		log_line("guests get no seed for random numbers: the host tree has no "
 		         "/chosen/rng-seed of %u bytes",

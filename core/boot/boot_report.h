@@ -11,13 +11,8 @@ const char *hart_unusable(uint64_t hartid, uint64_t isa);
 /* If the boot hart cannot run guests, restarts the image on a hart that can, with the same host
  * tree: some firmware chooses the boot hart at random. Panics with the missing features if there is
  * none. */
-void boot_report_require(uint64_t hartid, uint64_t isa, void *dtb);
-
-/* Stores and logs the reason why platform.harts[i] is not used. */
-void boot_report_unused(uint32_t i, const char *why);
-
-/* Returns whether platform.harts[i] can run guests. If not, stores and logs the reason. */
-bool boot_report_usable(uint32_t i);
+void boot_report_require(const struct platform_hart *own, void *dtb);
+#define BOOT_HART_UNFIT "no guest can run on boot hart %lu: %s"
 
 /* Logs each extension in the host's tree that the hart does not have. After pcpu_init(), whatever
  * it returned. */

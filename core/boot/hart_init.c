@@ -42,20 +42,21 @@ static void probe_imsic(struct pcpu *pcpu)
 		platform.irqchip.kind = IRQCHIP_NONE;
 }
 
-const char *pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
+const char *pcpu_init(struct pcpu *pcpu, uint64_t hartid, uint32_t index)
 {
-	struct pcpu *pcpu = this_pcpu();
+	const char *refusal = isa_refusal();
+	uint64_t isa = pcpu->listed->isa;
 
 	pcpu->hartid = hartid;
 	pcpu->index = index;
-	pcpu->unfit_reason = isa_refusal();
-	if (pcpu->unfit_reason)
-		return pcpu->unfit_reason;
-	isa = isa_probe(isa, &pcpu->blocks);
+	pcpu->blocks = pcpu->listed->blocks;
+	if (!refusal)
+		isa = isa_probe(isa, &pcpu->blocks);
 	pcpu->isa = isa;
-	pcpu->unfit_reason = "it has no H extension";
+	if (refusal)
+		return refusal;
 	if (!(isa & BIT(ISA_H)))
-		return pcpu->unfit_reason;
+		return "it has no H extension";
 	pcpu->slice_extra = roam_is_on() ? 0 : platform.timebase / TRAP_LOOP_CHECK_HZ;
 	pcpu->next_poll = ~0UL;
 	wake_times_init(&pcpu->wake_times);
@@ -64,10 +65,8 @@ const char *pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	pcpu->vs_features = vs_state_probe(isa);
 	quirk_probe_wfi_pc();
 	vs_state_init_hart(isa, platform.imsic.ids);
-	pcpu->unfit_reason = "its VSTIP always pends";
 	if (!pcpu->vs_features.sstc && quirk_vs_timer_pends())
-		return pcpu->unfit_reason;
-	pcpu->unfit_reason = NULL;
+		return "its VSTIP always pends";
 	pcpu->ad_ignores_gstage = !quirk_probe_ad();
 	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend, platform.timebase,
 	         platform.table);

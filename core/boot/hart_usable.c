@@ -3,7 +3,6 @@
 #include "core/boot/boot_report.h"
 #include "core/boot/harts.h"
 #include "core/hart/platform.h"
-#include "core/log.h"
 #include "core/panic.h"
 
 const char *hart_unusable(uint64_t hartid, uint64_t isa)
@@ -15,29 +14,14 @@ const char *hart_unusable(uint64_t hartid, uint64_t isa)
 	return NULL;
 }
 
-void boot_report_require(uint64_t hartid, uint64_t isa, void *dtb)
+void boot_report_require(const struct platform_hart *own, void *dtb)
 {
-	const char *why = hart_unusable(hartid, isa);
+	const char *why = hart_unusable(own->hartid, own->isa);
 
 	for (uint32_t i = 0; why && i < platform.n_harts; i++) {
 		if (!hart_unusable(platform.harts[i].hartid, platform.harts[i].isa))
 			boot_on_other_hart(platform.harts[i].hartid, dtb);
 	}
 	if (why)
-		platform_lacks("no guest can run on boot hart %lu: %s", hartid, why);
-}
-
-void boot_report_unused(uint32_t i, const char *why)
-{
-	platform.harts[i].unused = why;
-	log_line("hart %lu: not used: %s", platform.harts[i].hartid, why);
-}
-
-bool boot_report_usable(uint32_t i)
-{
-	const char *why = hart_unusable(platform.harts[i].hartid, platform.harts[i].isa);
-
-	if (why)
-		boot_report_unused(i, why);
-	return !why;
+		platform_lacks(BOOT_HART_UNFIT, own->hartid, why);
 }

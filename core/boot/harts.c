@@ -8,6 +8,7 @@
 #include "core/boot/boot_report.h"
 #include "core/hart/pcpu.h"
 #include "core/hart/platform.h"
+#include "core/log.h"
 #include "core/panic.h"
 #include "core/sched/sched_parts.h"
 
@@ -123,23 +124,22 @@ static void wait_for(struct pcpu *pcpu, uint32_t stage, uint64_t hartid)
 }
 
 /* Starts a hart as the next pcpu. Returns why it cannot be used, or NULL if it can. */
-static const char *start_hart(uint32_t i)
+static const char *start_hart(const struct platform_hart *hart)
 {
 	static struct hart_start starts[MAX_HARTS];
 	struct pcpu *pcpu = &hart_stacks[n_pcpus].pcpu;
-	struct hart_start *start = &starts[i];
+	struct hart_start *start = &starts[hart - platform.harts];
 
-	pcpu->isa = platform.harts[i].isa;
-	pcpu->blocks = platform.harts[i].blocks;
+	pcpu->listed = hart;
 	start->index = n_pcpus;
 	fence_memory_then_output();
-	if (sbi_call(SBI_EXT_HSM, SBI_HSM_HART_START, platform.harts[i].hartid,
-	             (uint64_t)secondary_hart, (uint64_t)start, 0, 0)
+	if (sbi_call(SBI_EXT_HSM, SBI_HSM_HART_START, hart->hartid, (uint64_t)secondary_hart,
+	             (uint64_t)start, 0, 0)
 	        .error)
 		return "the firmware refuses to start it";
 	if (!comes(start))
 		return "the firmware says that it started it, and it does not come";
-	wait_for(pcpu, PCPU_PROBED, platform.harts[i].hartid);
+	wait_for(pcpu, PCPU_PROBED, hart->hartid);
 	if (atomic_load(&pcpu->boot_state) == PCPU_LEFT) {
 		/* Logged now, because the next hart gets its pcpu. */
 		boot_report_missing(pcpu);
@@ -150,7 +150,7 @@ static const char *start_hart(uint32_t i)
 		(void)send_ipi(pcpu->hartid);
 		take_turns(&pcpu->boot_turn, 0, 2);
 	}
-	wait_for(pcpu, PCPU_ONLINE, platform.harts[i].hartid);
+	wait_for(pcpu, PCPU_ONLINE, hart->hartid);
 	n_pcpus++;
 	return NULL;
 }
@@ -166,14 +166,15 @@ void harts_start(uint64_t boot_hartid, uint32_t most)
 		take_turns(&this_pcpu()->boot_turn, 0, 1);
 	n_pcpus = 1;
 	for (uint32_t i = 0; i < platform.n_harts && n_pcpus < most; i++) {
-		const char *why = no_ipi;
+		struct platform_hart *hart = &platform.harts[i];
 
-		if (platform.harts[i].hartid == boot_hartid || !boot_report_usable(i))
+		if (hart->hartid == boot_hartid)
 			continue;
-		if (!why)
-			why = start_hart(i);
-		if (why)
-			boot_report_unused(i, why);
+		hart->unused = hart_unusable(hart->hartid, hart->isa);
+		if (!hart->unused)
+			hart->unused = no_ipi ? no_ipi : start_hart(hart);
+		if (hart->unused)
+			log_line("hart %lu: not used: %s", hart->hartid, hart->unused);
 	}
 	hpm_exact_settle(&this_pcpu()->hpm, platform.inexact);
 }

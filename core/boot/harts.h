@@ -5,10 +5,9 @@
 
 #include "core/hart/pcpu.h"
 
-/* Sets up CSRs, counters and interrupts of the calling hart. Its pcpu is zero except for `blocks`;
- * `blocks` and `isa` are from the host device tree. Returns the reason why no guest can run on it,
- * and stores it in `unfit_reason`; NULL if guests can run. */
-const char *pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa);
+/* Sets up CSRs, counters and interrupts of the calling hart. Its pcpu is zero except for `listed`.
+ * Returns the reason why no guest can run on it, or NULL. */
+const char *pcpu_init(struct pcpu *pcpu, uint64_t hartid, uint32_t index);
 
 /*
  * Starts the harts that can run guests, one after the other, waits for each, and sets n_pcpus to

@@ -15,15 +15,6 @@
 #include "core/panic.h"
 #include <string.h>
 
-/* Reads the first entry of a device's reg, as addresses of the harts. */
-static bool read_registers(const void *dtb, int node, uint64_t *base, uint64_t *size)
-{
-	struct host_place place = host_place_of(dtb, node);
-
-	return place.node[place.depth] == node &&
-	       host_tree_reg(&place, 0, base, size) == HOST_REG_OK;
-}
-
 #define UNKNOWN UINT32_MAX
 static void read_memory(const void *dtb, struct vm_range image)
 {
@@ -49,13 +40,9 @@ static uint64_t read_isa(const void *dtb, int cpu)
 
 static const char *known_mmu_type(const void *dtb, int cpu)
 {
-	static const char *const types[] = {"riscv,sv57", "riscv,sv48"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
-		if (host_tree_says(dtb, cpu, "mmu-type", types[i]))
-			return types[i];
-	}
-	return "riscv,sv39";
+	if (host_tree_says(dtb, cpu, "mmu-type", "riscv,sv57"))
+		return "riscv,sv57";
+	return host_tree_says(dtb, cpu, "mmu-type", "riscv,sv48") ? "riscv,sv48" : "riscv,sv39";
 }
 
 static void read_timebase(const void *dtb, int node)
@@ -68,16 +55,14 @@ static void read_timebase(const void *dtb, int node)
 
 static void read_hart(const struct host_cpu *cpu)
 {
-	uint32_t i = platform.n_harts++;
+	struct platform_hart *h = &platform.harts[platform.n_harts++];
 
-	platform.harts[i].hartid = cpu->hartid;
-	platform.harts[i].isa = read_isa(cpu->tree, cpu->node);
-	platform.harts[i].intc_phandle = host_cpu_intc(cpu);
-	platform.harts[i].blocks = (struct cbo_blocks){
-	    .zicbom = host_tree_u32(cpu->tree, cpu->node, "riscv,cbom-block-size", 0),
-	    .zicboz = host_tree_u32(cpu->tree, cpu->node, "riscv,cboz-block-size", 0),
-	    .zicbop = host_tree_u32(cpu->tree, cpu->node, "riscv,cbop-block-size", 0),
-	};
+	h->hartid = cpu->hartid;
+	h->isa = read_isa(cpu->tree, cpu->node);
+	h->intc_phandle = host_cpu_intc(cpu);
+	h->blocks.zicbom = host_tree_u32(cpu->tree, cpu->node, "riscv,cbom-block-size", 0);
+	h->blocks.zicboz = host_tree_u32(cpu->tree, cpu->node, "riscv,cboz-block-size", 0);
+	h->blocks.zicbop = host_tree_u32(cpu->tree, cpu->node, "riscv,cbop-block-size", 0);
 }
 
 /* Removes the last hart that cannot run guests, to make room for one that can. */
@@ -145,10 +130,10 @@ static const char *why_unread(uint64_t hartid)
 
 const char *hart_why_unused(uint64_t hartid)
 {
-	for (uint32_t i = 0; i < platform.n_harts; i++) {
-		if (platform.harts[i].hartid == hartid)
-			return platform.harts[i].unused;
-	}
+	const struct platform_hart *listed = platform_hart(hartid);
+
+	if (listed)
+		return listed->unused;
 	return platform.host_tree ? why_unread(hartid) : NULL;
 }
 
@@ -240,7 +225,7 @@ static bool read_imsic(const void *dtb, int node)
 	struct imsic imsic = {.file_bits = host_tree_u32(dtb, node, "riscv,guest-index-bits", 0)};
 	uint64_t size;
 
-	if (imsic.file_bits > 6 || !read_registers(dtb, node, &imsic.base, &size))
+	if (imsic.file_bits > 6 || !host_tree_registers(dtb, node, &imsic.base, &size))
 		return true;
 	if (!place_groups(dtb, node, &imsic))
 		return false;
@@ -257,10 +242,11 @@ static bool read_imsic(const void *dtb, int node)
 	return true;
 }
 
-static bool read_irqchip(const void *dtb, int node, enum irqchip_kind kind, uint64_t boot_hartid)
+static bool read_irqchip(const void *dtb, const struct host_chip *chip, uint64_t boot_hartid)
 {
-	uint32_t imsic = host_tree_u32(dtb, node, "msi-parent", 0);
-	int knows_harts = node;
+	enum irqchip_kind kind = chip->cells == 1 ? IRQCHIP_PLIC : IRQCHIP_APLIC;
+	uint32_t imsic = host_tree_u32(dtb, chip->node, "msi-parent", 0);
+	int knows_harts = chip->node;
 	uint64_t base, size;
 
 	if (kind == IRQCHIP_APLIC && imsic) {
@@ -268,7 +254,7 @@ static bool read_irqchip(const void *dtb, int node, enum irqchip_kind kind, uint
 		knows_harts = fdt_node_offset_by_phandle(dtb, imsic);
 	}
 	if (!find_places(dtb, knows_harts, boot_hartid) ||
-	    !read_registers(dtb, node, &base, &size) ||
+	    !host_tree_registers(dtb, chip->node, &base, &size) ||
 	    (kind == IRQCHIP_IMSIC && !read_imsic(dtb, knows_harts)))
 		return false;
 	platform.irqchip = (struct irqchip){.kind = kind, .base = base, .size = size};
@@ -278,25 +264,10 @@ static bool read_irqchip(const void *dtb, int node, enum irqchip_kind kind, uint
 /* There may be two APLICs: one for M-mode and one for S-mode. */
 static void find_irqchip(const void *dtb, uint64_t boot_hartid)
 {
-	static const struct {
-		const char *compatible;
-		enum irqchip_kind kind;
-	} known[] = {
-	    {"riscv,plic0", IRQCHIP_PLIC},
-	    {"sifive,plic-1.0.0", IRQCHIP_PLIC},
-	    {"riscv,aplic", IRQCHIP_APLIC},
-	};
+	struct host_chip chip = {.node = -1};
 
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
-		int node = -1;
-
-		while ((node = fdt_node_offset_by_compatible(dtb, node, known[i].compatible)) >=
-		       0) {
-			if (!host_tree_is_disabled(dtb, node) &&
-			    read_irqchip(dtb, node, known[i].kind, boot_hartid))
-				return;
-		}
-	}
+	while (host_chip_next(dtb, &chip) && !read_irqchip(dtb, &chip, boot_hartid))
+		;
 }
 
 /* Returns the UART's interrupt at the harts' controller, or 0 if it has none there. */
@@ -317,7 +288,7 @@ static void read_uart(const void *dtb)
 	int node = host_tree_console(dtb);
 	uint64_t base, size;
 
-	if (node < 0 || !read_registers(dtb, node, &base, &size))
+	if (node < 0 || !host_tree_registers(dtb, node, &base, &size))
 		return;
 	platform.uart_base = base + host_tree_u32(dtb, node, "reg-offset", 0);
 	platform.uart_size = size;

@@ -45,31 +45,16 @@ static uint64_t max(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static uint64_t min(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Joins pages that overlap: several devices may be in one. */
 static void need_registers(uint64_t base, uint64_t size)
 {
-	struct vm_range all = {ALIGN_DOWN(base, PAGE_SIZE),
-	                       ALIGN_UP(base + (size ? size : 1), PAGE_SIZE)};
+	struct vm_range pages = {ALIGN_DOWN(base, PAGE_SIZE),
+	                         ALIGN_UP(base + (size ? size : 1), PAGE_SIZE)};
 
-	for (uint32_t i = 0; i < n_registers;) {
-		struct vm_range r = registers[i];
-
-		if (r.from >= all.to || all.from >= r.to) {
-			i++;
-			continue;
-		}
-		all = (struct vm_range){min(all.from, r.from), max(all.to, r.to)};
-		registers[i] = registers[--n_registers];
-		i = 0; /* the joined range may overlap earlier ones */
-	}
+	vm_ranges_join(registers, &n_registers, &pages);
 	if (n_registers == MAX_REGISTERS)
 		panic("hs_memory: registers of too many devices");
-	registers[n_registers++] = all;
+	registers[n_registers++] = pages;
 }
 
 void hs_memory_make(const struct vm_guests *guests)

@@ -58,11 +58,6 @@ static _Noreturn void refuse(const char *text)
 	stop();
 }
 
-static struct vm_range blob(void)
-{
-	return (struct vm_range){platform.tree_base, platform.tree_base + platform.tree_size};
-}
-
 /* Why the VM tree cannot be used where the boot loader put it, in words that follow its address.
  * NULL: it can, or none was given. */
 static const char *misplaced;
@@ -135,7 +130,8 @@ static _Noreturn void refuse_without_host_tree(void)
 static void make_memory(uint64_t hartid, const void *dtb)
 {
 	const struct vm_guests *guests = &limits.guests;
-	const struct vm_range tree_at = blob();
+	const struct vm_range tree_at = {platform.tree_base,
+	                                 platform.tree_base + platform.tree_size};
 	struct host_reserved kept;
 	const void *aside;
 
@@ -247,8 +243,6 @@ static void read_table(void)
 	platform.inexact |= inexact;
 }
 
-#define UNFIT_BOOT_HART "no guest can run on boot hart %lu: %s"
-
 /* Runs this hart's vcpus for ever. */
 static _Noreturn void run(struct pcpu *pcpu)
 {
@@ -264,7 +258,8 @@ void secondary_main(uint64_t hartid, uint64_t index)
 	struct pcpu *pcpu = this_pcpu();
 
 	hs_memory_use(hartid);
-	if (pcpu_init(hartid, (uint32_t)index, pcpu->isa))
+	pcpu->unfit_reason = pcpu_init(pcpu, hartid, (uint32_t)index);
+	if (pcpu->unfit_reason)
 		hart_stop_self(&pcpu->boot_state, PCPU_LEFT);
 	debug_trip(pcpu);
 	harts_join(pcpu);
@@ -281,24 +276,19 @@ void main(uint64_t hartid, void *dtb)
 	host_dt_read(dtb, hartid, (struct vm_range){(uint64_t)_image_start, (uint64_t)_image_end});
 	log_init((hpa_t){platform.uart_base}, platform.uart_shift, platform.uart_width);
 	if (kept)
-		platform_lacks(UNFIT_BOOT_HART, hartid, kept);
+		platform_lacks(BOOT_HART_UNFIT, hartid, kept);
 	terminal_init();
 	ledger_open();
-	for (uint32_t i = 0; i < platform.n_harts; i++) {
-		if (platform.harts[i].hartid != hartid)
-			continue;
-		this_pcpu()->isa = platform.harts[i].isa;
-		this_pcpu()->blocks = platform.harts[i].blocks;
-	}
-	boot_report_require(hartid, this_pcpu()->isa, dtb);
+	this_pcpu()->listed = platform_hart(hartid);
+	boot_report_require(this_pcpu()->listed, dtb);
 	bootargs_report();
 	make_memory(hartid, dtb);
 	read_table();
-	const char *why = pcpu_init(hartid, 0, this_pcpu()->isa);
+	const char *why = pcpu_init(this_pcpu(), hartid, 0);
 
 	if (why) {
 		boot_report_missing(this_pcpu());
-		platform_lacks(UNFIT_BOOT_HART, hartid, why);
+		platform_lacks(BOOT_HART_UNFIT, hartid, why);
 	}
 	harts_start(hartid, n_stacks);
 	debug_trip(this_pcpu());

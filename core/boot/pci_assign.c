@@ -285,10 +285,10 @@ static bool add_interrupt(struct search *s, const struct pci_function *f)
 /* Whether Tally drives the IOMMU of that node; it drives only one. */
 static bool is_driven(int node)
 {
-	struct host_place place = host_place_of(platform.host_tree, node);
 	uint64_t base, size;
 
-	return host_tree_reg(&place, 0, &base, &size) == HOST_REG_OK && base == platform.iommu.base;
+	return host_tree_registers(platform.host_tree, node, &base, &size) &&
+	       base == platform.iommu.base;
 }
 
 static bool assign(struct search *s)

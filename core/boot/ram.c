@@ -76,24 +76,14 @@ void ram_try(const void *dtb)
 	ram->n = n;
 }
 
-uint64_t ram_sum(void)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < platform.ram.n; i++)
-		sum += platform.ram.banks[i].to - platform.ram.banks[i].from;
-	return sum;
-}
-
 void ram_report_unused(void)
 {
-	const char *why;
-	uint64_t bytes;
+	const struct vm_ram *ram = &platform.ram;
 
-	for (uint32_t i = 0; (why = vm_ram_unused(&platform.ram, i, &bytes)); i++) {
-		if (bytes)
-			log_line("%lu MiB of RAM%s", bytes >> 20, why);
-	}
+	if (ram->before)
+		log_line("%lu MiB of RAM" VM_RAM_BEFORE, ram->before >> 20);
+	if (ram->beyond)
+		log_line("%lu MiB of RAM" VM_RAM_BEYOND, ram->beyond >> 20);
 }
 
 void ram_report_use(const struct vm_tree *tree, const struct vm_limits *limits)

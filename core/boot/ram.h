@@ -12,9 +12,6 @@
  */
 void ram_try(const void *dtb);
 
-/* Returns the bytes of all banks. */
-uint64_t ram_sum(void);
-
 /* Logs unused RAM, and why it is unused. */
 void ram_report_unused(void);
 

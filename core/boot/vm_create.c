@@ -233,11 +233,12 @@ static void report_vm(const struct vm *vm)
 
 static void map_devices(struct vm *vm)
 {
-	struct vm_range pages = vm_device_pages(vm->config, 0);
+	struct vm_range pages[VM_MAX_DEVICE_PAGES];
+	uint32_t n = vm_device_pages(vm->config, pages);
 
-	for (; pages.from < pages.to; pages = vm_device_pages(vm->config, pages.to))
-		gstage_map_data(&vm->gstage, (gpa_t){pages.from}, (hpa_t){pages.from},
-		                pages.to - pages.from, true, page_alloc);
+	for (uint32_t i = 0; i < n; i++)
+		gstage_map_data(&vm->gstage, (gpa_t){pages[i].from}, (hpa_t){pages[i].from},
+		                pages[i].to - pages[i].from, true, page_alloc);
 }
 
 /* "vm alpha: clock is /soc/rtc@101000: registers 101000 to 101fff, interrupt 11 as 1" */

@@ -27,6 +27,7 @@
  * finite because an emulator whose clock jumps to the next timer needs one that it can reach. */
 #define PCPU_NO_LOOK_S (100UL * 365 * 24 * 3600)
 
+struct platform_hart;
 struct vcpu;
 struct windows;
 
@@ -56,7 +57,8 @@ struct pcpu {
 	uint64_t hartid;
 	uint32_t index;   /* in hart_stacks[] and in masks of harts (struct vm_harts) */
 	uint32_t n_vcpus; /* vcpus with their home here, plus one if the hart has a schedule */
-	uint64_t isa;     /* BIT(enum isa_ext); has only those cache-block extensions that work */
+	const struct platform_hart *listed; /* what the host's tree says of it */
+	uint64_t isa; /* BIT(enum isa_ext); has only those cache-block extensions that work */
 	struct cbo_blocks blocks;
 	struct vs_features vs_features;
 	uint64_t last;        /* the bit of the vcpu that had the last time slice */

@@ -19,7 +19,7 @@ struct platform {
 	uint32_t timebase; /* Hz */
 	uint32_t n_harts;
 	uint32_t harts_unused; /* number of harts beyond MAX_HARTS */
-	struct {
+	struct platform_hart {
 		uint64_t hartid;
 		uint64_t isa;
 		struct cbo_blocks blocks;
@@ -43,5 +43,8 @@ struct platform {
 };
 
 extern struct platform platform;
+
+/* Returns the hart with this id, or NULL. */
+struct platform_hart *platform_hart(uint64_t hartid);
 
 #endif

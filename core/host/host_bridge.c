@@ -59,8 +59,7 @@ const char *host_bridge_find(const void *host, struct host_bridge *bridge)
 	if (node < 0)
 		return "the host's tree has no PCI host bridge (pci-host-ecam-generic)";
 	bridge->place = host_place_of(host, node);
-	if (bridge->place.node[bridge->place.depth] != node || !bridge->place.depth ||
-	    host_tree_reg(&bridge->place, 0, &bridge->ecam, &size) != HOST_REG_OK ||
+	if (host_tree_reg(&bridge->place, 0, &bridge->ecam, &size) != HOST_REG_OK ||
 	    bridge->ecam % PAGE || size < BUS_BYTES ||
 	    host_tree_u32(host, node, "#interrupt-cells", 0) != 1)
 		return "the host's tree says of the PCI host bridge what cannot be";

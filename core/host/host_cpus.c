@@ -56,17 +56,6 @@ uint32_t host_cpu_intc(const struct host_cpu *cpu)
 	return phandle;
 }
 
-uint32_t host_cpu_guest_files(const void *tree, uint64_t hartid)
-{
-	struct host_cpu cpu = host_cpus(tree);
-
-	while (host_cpu_next(&cpu)) {
-		if (cpu.hartid == hartid && !cpu.disabled)
-			return host_tree_guest_files(tree, host_cpu_intc(&cpu));
-	}
-	return 0;
-}
-
 const char *host_clock(const void *tree, int node, uint32_t *hz)
 {
 	int size;

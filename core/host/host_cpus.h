@@ -27,9 +27,6 @@ bool host_cpu_next(struct host_cpu *cpu);
  * 0 if it has none. */
 uint32_t host_cpu_intc(const struct host_cpu *cpu);
 
-/* host_tree_guest_files() for the hart with this id. */
-uint32_t host_cpu_guest_files(const void *tree, uint64_t hartid);
-
 /* Reads timebase-frequency of /cpus, or of a hart that is not disabled, if it is there: all harts
  * have one clock. On entry *hz is the value of earlier nodes, or 0. Returns an error in words, or
  * NULL. */

@@ -98,7 +98,7 @@ bool host_iommu_find(const void *tree, struct host_iommu *iommu)
 	while ((node = fdt_node_offset_by_compatible(tree, node, "riscv,iommu")) >= 0) {
 		struct host_place place = host_place_of(tree, node);
 
-		if (host_tree_is_disabled(tree, node) || place.node[place.depth] != node ||
+		if (host_tree_is_disabled(tree, node) ||
 		    host_tree_reg(&place, 0, &iommu->base, &iommu->size) != HOST_REG_OK ||
 		    iommu->base % IOMMU_PAGE || iommu->size < IOMMU_PAGE)
 			continue;

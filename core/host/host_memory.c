@@ -33,35 +33,19 @@ bool host_memory_next(struct host_memory_walk *walk, struct vm_range *range)
 	return false;
 }
 
-static void drop(struct vm_ram *ram, uint32_t i)
-{
-	for (ram->n--; i < ram->n; i++)
-		ram->banks[i] = ram->banks[i + 1];
-}
-
 /* Adds a range, and joins it with the banks that it overlaps or touches. If there are too many
  * banks, it is not used. */
 static void add(struct vm_ram *ram, struct vm_range range)
 {
-	uint32_t at = 0;
+	uint32_t at;
 
-	for (uint32_t i = ram->n; i--;) {
-		const struct vm_range *bank = &ram->banks[i];
-
-		if (range.to < bank->from || bank->to < range.from)
-			continue;
-		range.from = bank->from < range.from ? bank->from : range.from;
-		range.to = bank->to > range.to ? bank->to : range.to;
-		drop(ram, i);
-	}
+	vm_ranges_join(ram->banks, &ram->n, &range);
 	if (ram->n == VM_MAX_BANKS) {
 		ram->beyond += range.to - range.from;
 		return;
 	}
-	while (at < ram->n && ram->banks[at].from < range.from)
-		at++;
-	for (uint32_t i = ram->n++; i > at; i--)
-		ram->banks[i] = ram->banks[i - 1];
+	for (at = ram->n++; at && ram->banks[at - 1].from > range.from; at--)
+		ram->banks[at] = ram->banks[at - 1];
 	ram->banks[at] = range;
 }
 
@@ -134,30 +118,4 @@ const char *host_memory_misplaced(const void *tree, const struct vm_ram *ram,
 	if (host_reserved_find(tree, blob->from, blob->to - blob->from, &found))
 		return "puts the VM tree into reserved memory";
 	return blob->from % sizeof(uint64_t) ? "is not a multiple of 8" : NULL;
-}
-
-static void tell_if_broken(const void *tree, int above, int node, void (*tell)(const char *name))
-{
-	struct host_place place = {.tree = tree, .depth = 1, .node = {above, node}};
-	uint64_t base, size;
-	enum host_reg found = HOST_REG_OK;
-
-	for (uint32_t i = 0; found == HOST_REG_OK; i++)
-		found = host_tree_reg(&place, i, &base, &size);
-	if (found != HOST_REG_NONE && !host_tree_is_disabled(tree, node))
-		tell(fdt_get_name(tree, node, NULL));
-}
-
-void host_memory_broken(const void *tree, void (*tell)(const char *name))
-{
-	int node, above = fdt_subnode_offset(tree, 0, "reserved-memory");
-
-	for (node = dt_memory(tree, -1); node >= 0; node = dt_memory(tree, node))
-		tell_if_broken(tree, 0, node, tell);
-	if (above < 0)
-		return;
-	fdt_for_each_subnode(node, tree, above)
-	{
-		tell_if_broken(tree, above, node, tell);
-	}
 }

@@ -43,11 +43,4 @@ bool host_memory_keep(const void *tree, struct vm_range image, const struct vm_r
 const char *host_memory_misplaced(const void *tree, const struct vm_ram *ram,
                                   const struct vm_guests *guests, const struct vm_range *blob);
 
-/* Calls tell() with the name of each memory node, and of each node below /reserved-memory, whose
- * reg cannot be read to its end: some of its memory is neither used nor reserved. */
-void host_memory_broken(const void *tree, void (*tell)(const char *name));
-
-/* The text after such a name, of boot and of tools/vm-check. */
-#define HOST_MEMORY_BROKEN "reg has cells that are no address and size"
-
 #endif

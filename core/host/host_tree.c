@@ -6,6 +6,7 @@
 
 #include "core/host/dt_path.h"
 #include "core/host/fdt_index.h"
+#include "core/lib/types.h"
 
 #define SOURCES   1023U /* of a controller, if its node does not say how many */
 #define IRQ_S_EXT 9U    /* a hart's local interrupt: supervisor external */
@@ -37,19 +38,6 @@ uint32_t host_tree_u32(const void *tree, int node, const char *name, uint32_t ot
 	return n == 1 ? fdt32_ld(cells) : otherwise;
 }
 
-bool host_tree_is_flat(const void *tree)
-{
-	int depth = 0;
-
-	for (int node = 0; node >= 0; node = fdt_next_node(tree, node, &depth)) {
-		if (depth < 0)
-			return true;
-		if (depth >= HOST_TREE_DEPTH)
-			return false;
-	}
-	return true;
-}
-
 struct host_place host_place_root(const void *tree)
 {
 	return (struct host_place){.tree = tree};
@@ -69,6 +57,15 @@ bool host_place_next(struct host_place *place)
 	place->depth = depth;
 	place->node[depth] = node;
 	return true;
+}
+
+bool host_tree_is_flat(const void *tree)
+{
+	struct host_place place = host_place_root(tree);
+
+	while (host_place_next(&place))
+		;
+	return !place.passed;
 }
 
 struct host_place host_place_of(const void *tree, int node)
@@ -120,17 +117,19 @@ static enum host_reg go_up(const void *tree, int bus, int above, uint64_t *base,
 	return HOST_REG_ELSEWHERE;
 }
 
-/* Translates an address on the bus of a node to an address of the harts. */
-static enum host_reg go_to_root(const struct host_place *place, uint64_t *base, uint64_t size)
+/* Reads an address on the bus of a node, and a size, and translates them to those of the harts. */
+static enum host_reg read_range(const struct host_place *place, const fdt32_t *cells, int address,
+                                int span, uint64_t *base, uint64_t *size)
 {
-	for (int at = place->depth - 1; at > 0; at--) {
-		enum host_reg up =
-		    go_up(place->tree, place->node[at], place->node[at - 1], base, size);
+	enum host_reg up = HOST_REG_OK;
 
-		if (up != HOST_REG_OK)
-			return up;
-	}
-	return HOST_REG_OK;
+	*base = host_tree_cells(cells, address);
+	*size = host_tree_cells(cells + address, span);
+	if (*size > UINT64_MAX - *base)
+		return HOST_REG_BROKEN;
+	for (int at = place->depth - 1; at > 0 && up == HOST_REG_OK; at--)
+		up = go_up(place->tree, place->node[at], place->node[at - 1], base, *size);
+	return up;
 }
 
 enum host_reg host_tree_reg(const struct host_place *place, uint32_t index, uint64_t *base,
@@ -153,12 +152,14 @@ enum host_reg host_tree_reg(const struct host_place *place, uint32_t index, uint
 		return HOST_REG_NONE;
 	if (address < 1 || address > 2 || span < 1 || span > 2)
 		return HOST_REG_ELSEWHERE;
-	reg += (ptrdiff_t)index * row;
-	*base = host_tree_cells(reg, address);
-	*size = host_tree_cells(reg + address, span);
-	if (*size > UINT64_MAX - *base)
-		return HOST_REG_BROKEN;
-	return go_to_root(place, base, *size);
+	return read_range(place, reg + (ptrdiff_t)index * row, address, span, base, size);
+}
+
+bool host_tree_registers(const void *tree, int node, uint64_t *base, uint64_t *size)
+{
+	struct host_place place = host_place_of(tree, node);
+
+	return host_tree_reg(&place, 0, base, size) == HOST_REG_OK;
 }
 
 enum host_reg host_tree_window(const struct host_place *place, uint32_t index, uint64_t *base,
@@ -177,12 +178,7 @@ enum host_reg host_tree_window(const struct host_place *place, uint32_t index, u
 	row = low + high + span;
 	if (low != 3 || span != 2 || high < 1 || high > 2 || index >= (uint32_t)(n / row))
 		return HOST_REG_NONE;
-	ranges += (int)index * row + low;
-	*base = host_tree_cells(ranges, high);
-	*size = host_tree_cells(ranges + high, span);
-	if (*size > UINT64_MAX - *base)
-		return HOST_REG_BROKEN;
-	return go_to_root(place, base, *size);
+	return read_range(place, ranges + (int)index * row + low, high, span, base, size);
 }
 
 bool host_tree_says(const void *tree, int node, const char *property, const char *word)
@@ -213,14 +209,15 @@ static bool is_uart(const void *tree, int node)
 	if (host_tree_is_disabled(tree, node) || (width != 1 && width != 4) ||
 	    host_tree_u32(tree, node, "reg-shift", 0) > 4)
 		return false;
-	for (unsigned int i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
 		if (host_tree_says(tree, node, "compatible", known[i]))
 			return true;
 	}
 	return false;
 }
 
-int host_tree_stdout(const void *tree)
+/* Returns the node that /chosen/stdout-path names; negative if there is none. */
+static int stdout_of(const void *tree)
 {
 	int size;
 	const char *path =
@@ -237,14 +234,14 @@ int host_tree_stdout(const void *tree)
 
 bool host_tree_is_console(const void *tree, int node)
 {
-	int console = host_tree_stdout(tree);
+	int console = stdout_of(tree);
 
 	return node == (console >= 0 ? console : host_tree_console(tree));
 }
 
 int host_tree_console(const void *tree)
 {
-	int node = host_tree_stdout(tree);
+	int node = stdout_of(tree);
 
 	if (node >= 0)
 		return is_uart(tree, node) ? node : -FDT_ERR_NOTFOUND;
@@ -255,65 +252,53 @@ int host_tree_console(const void *tree)
 	return node;
 }
 
-/* Whether a controller interrupts S-mode of the hart whose own controller is intc, or of any hart
- * if intc is 0. */
-static bool interrupts_s(const void *tree, int node, uint32_t intc)
+/* Whether the controller, or its MSI controller, interrupts S-mode of some hart. */
+static bool is_for_s(const void *tree, int node)
 {
-	int n;
-	const fdt32_t *pairs = host_tree_get(tree, node, "interrupts-extended", &n);
+	uint32_t imsic = host_tree_u32(tree, node, "msi-parent", 0);
+	int n, knows_harts = imsic ? fdt_node_offset_by_phandle(tree, imsic) : node;
+	const fdt32_t *pairs = host_tree_get(tree, knows_harts, "interrupts-extended", &n);
 
-	for (int i = 0; i + 1 < n; i += 2) {
-		if (fdt32_ld(&pairs[i + 1]) == IRQ_S_EXT && (!intc || fdt32_ld(&pairs[i]) == intc))
+	for (int i = 1; i < n; i += 2) {
+		if (fdt32_ld(&pairs[i]) == IRQ_S_EXT)
 			return true;
 	}
 	return false;
 }
 
-/* Whether the controller, or its MSI controller, interrupts S-mode of some hart. */
-static bool is_for_s(const void *tree, int node)
+bool host_chip_next(const void *tree, struct host_chip *chip)
 {
-	uint32_t imsic = host_tree_u32(tree, node, "msi-parent", 0);
+	static const struct {
+		const char *compatible;
+		uint16_t cells;
+	} known[] = {{"riscv,plic0", 1}, {"sifive,plic-1.0.0", 1}, {"riscv,aplic", 2}};
 
-	return interrupts_s(tree, imsic ? fdt_node_offset_by_phandle(tree, imsic) : node, 0);
+	for (; chip->kind < ARRAY_SIZE(known); chip->kind++, chip->node = -1) {
+		do {
+			chip->node = fdt_node_offset_by_compatible(tree, chip->node,
+			                                           known[chip->kind].compatible);
+		} while (chip->node >= 0 && host_tree_is_disabled(tree, chip->node));
+		chip->cells = known[chip->kind].cells;
+		if (chip->node >= 0)
+			return true;
+	}
+	return false;
 }
 
 struct host_chip host_tree_chip(const void *tree)
 {
-	static const struct {
-		const char *compatible;
-		uint32_t cells;
-		const char *sources;
-	} known[] = {{"riscv,plic0", 1, "riscv,ndev"},
-	             {"sifive,plic-1.0.0", 1, "riscv,ndev"},
-	             {"riscv,aplic", 2, "riscv,num-sources"}};
+	struct host_chip chip = {.node = -1};
 
-	for (unsigned int i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		int node = -1;
-
-		while ((node = fdt_node_offset_by_compatible(tree, node, known[i].compatible)) >=
-		       0) {
-			if (!host_tree_is_disabled(tree, node) && is_for_s(tree, node) &&
-			    host_tree_u32(tree, node, "#interrupt-cells", known[i].cells) ==
-			        known[i].cells)
-				return (struct host_chip){
-				    node, fdt_get_phandle(tree, node), known[i].cells,
-				    host_tree_u32(tree, node, known[i].sources, SOURCES)};
-		}
+	while (host_chip_next(tree, &chip)) {
+		if (!is_for_s(tree, chip.node) ||
+		    host_tree_u32(tree, chip.node, "#interrupt-cells", chip.cells) != chip.cells)
+			continue;
+		chip.phandle = fdt_get_phandle(tree, chip.node);
+		chip.sources = host_tree_u32(
+		    tree, chip.node, chip.cells == 1 ? "riscv,ndev" : "riscv,num-sources", SOURCES);
+		return chip;
 	}
 	return (struct host_chip){.node = -1};
-}
-
-uint32_t host_tree_guest_files(const void *tree, uint32_t intc)
-{
-	struct host_chip chip = host_tree_chip(tree);
-	uint32_t imsic = chip.cells == 2 ? host_tree_u32(tree, chip.node, "msi-parent", 0) : 0;
-	int node = imsic ? fdt_node_offset_by_phandle(tree, imsic) : -1;
-	uint32_t bits;
-
-	if (node < 0 || !intc || !interrupts_s(tree, node, intc))
-		return 0;
-	bits = host_tree_u32(tree, node, "riscv,guest-index-bits", 0);
-	return bits < HOST_FILE_BITS ? (1U << bits) - 1 : HOST_GUEST_FILES;
 }
 
 /* The interrupts of one node, one after the other. */

@@ -11,10 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Tally uses at most as many guest interrupt files of a hart as these bits can number. */
-#define HOST_FILE_BITS   3U
-#define HOST_GUEST_FILES ((1U << HOST_FILE_BITS) - 1)
-
 /* Deeper nodes are ignored. If there are none, host_tree_is_flat() returns true. */
 #define HOST_TREE_DEPTH 16
 
@@ -35,7 +31,8 @@ struct host_irq {
 struct host_chip {
 	int node; /* negative if there is none */
 	uint32_t phandle;
-	uint32_t cells;   /* of an interrupt: 1 (PLIC) or 2 (APLIC) */
+	uint16_t kind;    /* for host_chip_next() */
+	uint16_t cells;   /* of an interrupt: 1 (PLIC) or 2 (APLIC) */
 	uint32_t sources; /* the highest number; 1023 if the tree does not have it */
 };
 
@@ -60,6 +57,9 @@ struct host_place host_place_of(const void *tree, int node);
 enum host_reg host_tree_reg(const struct host_place *place, uint32_t index, uint64_t *base,
                             uint64_t *size);
 
+/* Finds the first registers of a node. Returns false if the harts cannot access any. */
+bool host_tree_registers(const void *tree, int node, uint64_t *base, uint64_t *size);
+
 /* Finds the index-th window through which the harts access a PCI bus. The results are the same. */
 enum host_reg host_tree_window(const struct host_place *place, uint32_t index, uint64_t *base,
                                uint64_t *size);
@@ -79,9 +79,6 @@ uint32_t host_tree_u32(const void *tree, int node, const char *property, uint32_
 /* Whether a string list contains a string. */
 bool host_tree_says(const void *tree, int node, const char *property, const char *word);
 
-/* Returns the node that /chosen/stdout-path names; negative if there is none. */
-int host_tree_stdout(const void *tree);
-
 /* Returns the UART that Tally drives: the one of stdout-path; if that names no node, the first that
  * Tally can drive. Negative if there is none, or if stdout-path names another UART, which is the
  * firmware's. */
@@ -94,13 +91,13 @@ bool host_tree_is_console(const void *tree, int node);
 #define HOST_NO_UART "nothing: the host tree names no UART that Tally knows"
 #define HOST_NO_CHIP "nothing: no interrupt controller that Tally knows"
 
-/* Finds the first controller that is not disabled and interrupts S-mode of some hart. */
-struct host_chip host_tree_chip(const void *tree);
+/* Goes to the next controller of a kind that Tally can drive and that is not disabled: finds its
+ * node and cells. Returns false at the end. Before the first one `node` is -1, and the other
+ * members are 0. */
+bool host_chip_next(const void *tree, struct host_chip *chip);
 
-/* Returns the tree's upper bound of the guest interrupt files of a hart's IMSIC; QEMU may have
- * fewer. intc: the phandle of the hart's own controller. 0 if its S-mode has no IMSIC, or if its
- * APLIC is disabled. */
-uint32_t host_tree_guest_files(const void *tree, uint32_t intc);
+/* Finds the first controller of these that interrupts S-mode of some hart. */
+struct host_chip host_tree_chip(const void *tree);
 
 /*
  * Reads the index-th interrupt of a node. Returns 1 if it is at the controller, 0 if the node has

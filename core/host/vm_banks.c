@@ -12,29 +12,29 @@ const struct vm_range *vm_bank_of(const struct vm_ram *ram, uint64_t address)
 	return NULL;
 }
 
-_Static_assert(VM_MAX_BANKS == 16, "the words below");
-
-const char *vm_ram_unused(const struct vm_ram *ram, uint32_t number, uint64_t *bytes)
+void vm_ranges_join(struct vm_range *list, uint32_t *n, struct vm_range *range)
 {
-	switch (number) {
-	case 0:
-		*bytes = ram->before;
-		return " before Tally are not used: the host's tree does not say where in them the "
-		       "firmware is";
-	case 1:
-		*bytes = ram->beyond;
-		return " are not used: Tally uses 16 banks at most";
-	default:
-		return NULL;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < *n; i++) {
+		struct vm_range other = list[i];
+
+		if (other.to < range->from || range->to < other.from) {
+			list[kept++] = other;
+			continue;
+		}
+		range->from = other.from < range->from ? other.from : range->from;
+		range->to = other.to > range->to ? other.to : range->to;
 	}
+	*n = kept;
 }
 
-uint64_t vm_guest_sum(const struct vm_guests *guests)
+uint64_t vm_ranges_sum(const struct vm_range *ranges, uint32_t n)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < guests->n; i++)
-		sum += guests->ranges[i].to - guests->ranges[i].from;
+	for (uint32_t i = 0; i < n; i++)
+		sum += ranges[i].to - ranges[i].from;
 	return sum;
 }
 

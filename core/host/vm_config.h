@@ -73,6 +73,7 @@
 #define VM_MAX_DEVICES        16U /* of a VM */
 #define VM_DEVICE_MAX_REGIONS 4U
 #define VM_FUNCTION_MAX_BARS  6U /* regions of a PCI function */
+#define VM_MAX_DEVICE_PAGES   (VM_MAX_DEVICES * VM_FUNCTION_MAX_BARS) /* ranges, of a VM */
 #define VM_DEVICE_MAX_REGS    8U /* entries of reg, several of which may be in a region */
 #define VM_DEVICE_MAX_IRQS    4U
 /* Of all VMs: an IMSIC has 63 identities, and one is the console's. */
@@ -462,9 +463,9 @@ uint32_t vm_known_irq(const struct vm_config *vm, uint32_t source);
  * its devices or bells, or of its operator's function. */
 bool vm_has_irq(const struct vm_config *vm, uint32_t number);
 
-/* Returns the lowest range of whole pages of registers of the VM's devices that ends after `from`;
- * pages that overlap or follow each other are one range. Empty if there are no more. */
-struct vm_range vm_device_pages(const struct vm_config *vm, uint64_t from);
+/* Lists the pages of registers of the VM's devices; those that overlap or follow each other are one
+ * range. Returns the number of ranges. */
+uint32_t vm_device_pages(const struct vm_config *vm, struct vm_range pages[VM_MAX_DEVICE_PAGES]);
 
 /* Returns the index of the hart with this id, or VM_MAX_HARTS if there is none. */
 uint32_t vm_hart(const struct vm_harts *harts, uint64_t id);
@@ -494,12 +495,19 @@ void vm_guest_ranges(const struct vm_ram *ram, const struct vm_range *blob,
 /* Returns the bank that has this address, or NULL. */
 const struct vm_range *vm_bank_of(const struct vm_ram *ram, uint64_t address);
 
-/* Returns why RAM of the number-th kind is not used, in words that follow "N MiB of RAM", and how
- * many bytes, possibly 0. NULL if there are fewer kinds. */
-const char *vm_ram_unused(const struct vm_ram *ram, uint32_t number, uint64_t *bytes);
+/* Why RAM is not used (`before` and `beyond` of struct vm_ram), in words that follow "N MiB of
+ * RAM". */
+#define VM_RAM_BEFORE                                                                              \
+	" before Tally are not used: the host's tree does not say where in them the firmware is"
+#define VM_RAM_BEYOND " are not used: Tally uses 16 banks at most"
+_Static_assert(VM_MAX_BANKS == 16, "the words above");
 
-/* Returns the bytes of all ranges for VMs. */
-uint64_t vm_guest_sum(const struct vm_guests *guests);
+/* Takes the ranges that *range overlaps or touches out of a list of n, and extends *range by them.
+ * No two of the list overlap or touch. */
+void vm_ranges_join(struct vm_range *list, uint32_t *n, struct vm_range *range);
+
+/* Returns the bytes of n ranges. */
+uint64_t vm_ranges_sum(const struct vm_range *ranges, uint32_t n);
 
 /* Whether two ranges, of an address and bytes each, have a byte in common. None of them wraps. */
 bool vm_ranges_overlap(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size);

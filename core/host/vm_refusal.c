@@ -52,11 +52,6 @@ void vm_refusal_text(const struct vm_refusal *why, char *text, size_t size)
 	if (!size)
 		return;
 	t = text_begin(text, size);
-	text_add_clean(&t, why->node);
-	text_add(&t, ": ");
-	if (why->property[0]) {
-		text_add_clean(&t, why->property);
-		text_add(&t, ": ");
-	}
-	text_add_clean(&t, why->reason);
+	text_add(&t, "%s: %s%s%s", why->node, why->property, why->property[0] ? ": " : "",
+	         why->reason);
 }

@@ -31,10 +31,7 @@ void external_init_hart(struct pcpu *pcpu)
 		pcpu->poll_times[what] = ~0UL;
 	if (platform.irqchip.kind == IRQCHIP_NONE || pcpu->no_imsic)
 		return;
-	for (uint32_t i = 0; i < platform.n_harts; i++) {
-		if (platform.harts[i].hartid == pcpu->hartid)
-			pcpu->irq_place = platform.harts[i].irq_place;
-	}
+	pcpu->irq_place = pcpu->listed->irq_place;
 	if (pcpu->irq_place == IRQCHIP_NOWHERE)
 		return;
 	irqchip_init_hart(&platform.irqchip, pcpu->irq_place);

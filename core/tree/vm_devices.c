@@ -38,45 +38,22 @@ const struct vm_device *vm_device_without_reset(const struct vm_config *vm)
 	return NULL;
 }
 
-/* Returns the end of the pages from `at` on that belong to any device. */
-static uint64_t end_of_pages(const struct vm_config *vm, uint64_t at)
+uint32_t vm_device_pages(const struct vm_config *vm, struct vm_range pages[VM_MAX_DEVICE_PAGES])
 {
-	uint64_t before;
-
-	do {
-		before = at;
-		for (uint32_t i = 0; i < vm->n_devices; i++) {
-			const struct vm_device *d = &vm->devices[i];
-
-			for (uint32_t k = 0; k < d->n_regions; k++) {
-				uint64_t end = d->regions[k].base + d->regions[k].size;
-
-				if (d->regions[k].base <= at && end > at)
-					at = end;
-			}
-		}
-	} while (at != before);
-	return at;
-}
-
-struct vm_range vm_device_pages(const struct vm_config *vm, uint64_t from)
-{
-	struct vm_range pages = {UINT64_MAX, UINT64_MAX};
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < vm->n_devices; i++) {
 		const struct vm_device *d = &vm->devices[i];
 
 		for (uint32_t k = 0; k < d->n_regions; k++) {
-			uint64_t base = d->regions[k].base;
+			struct vm_range range = {d->regions[k].base,
+			                         d->regions[k].base + d->regions[k].size};
 
-			if (base + d->regions[k].size <= from)
-				continue;
-			base = base < from ? from : base;
-			pages.from = base < pages.from ? base : pages.from;
+			vm_ranges_join(pages, &n, &range);
+			pages[n++] = range;
 		}
 	}
-	pages.to = pages.from == UINT64_MAX ? pages.from : end_of_pages(vm, pages.from);
-	return pages;
+	return n;
 }
 
 bool vm_has_trusted_dma(const struct vm_config *vm)

@@ -188,7 +188,7 @@ static bool parse_size(const struct vm_node *n, const struct vm_prop *prop)
 bool vm_parse_memory(const struct vm_node *n, const struct vm_prop *props)
 {
 	const struct vm_prop *size = &props[MEMORY_SIZE], *at = &props[MEMORY_AT];
-	uint64_t all = vm_guest_sum(&n->limits->guests), taken = 0;
+	uint64_t all = vm_ranges_sum(n->limits->guests.ranges, n->limits->guests.n), taken = 0;
 	struct vm_config *vm = n->vm;
 
 	for (uint32_t i = 0; i < n->tree->n_vms; i++)

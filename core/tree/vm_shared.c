@@ -145,7 +145,8 @@ static bool parse_name(const struct vm_node *n)
 
 static bool parse_size(const struct vm_node *n, const struct vm_prop *prop)
 {
-	uint64_t all = vm_guest_sum(&n->limits->guests), taken = 0, size;
+	uint64_t all = vm_ranges_sum(n->limits->guests.ranges, n->limits->guests.n), taken = 0,
+	         size;
 	struct vm_tree *tree = n->tree;
 
 	if (!vm_require(n, prop) || !vm_read_u64(n, prop, &size))

@@ -27,7 +27,8 @@ FUZZ_SRC_host_dt   := tests/fuzz/fuzz_host_dt.c core/boot/bootargs.c core/boot/h
 	core/tree/vm_memory.c arch/riscv/hart/isa.c
 FUZZ_MUTATOR_host_dt := $(addprefix tests/fuzz/,mutate_fdt.c words_host_tree.c)
 FUZZ_LIBS_host_dt  := -lfdt
-FUZZ_SRC_devices   := tests/fuzz/fuzz_devices.c core/life/guest_dt.c $(VM_TREE_TEST)
+FUZZ_SRC_devices   := tests/fuzz/fuzz_devices.c core/life/guest_dt.c tools/vm_check/tree.c \
+	$(VM_TREE_TEST)
 FUZZ_MUTATOR_devices := $(addprefix tests/fuzz/,mutate_fdt.c words_board.c)
 FUZZ_LIBS_devices  := -lfdt -lcmocka
 FUZZ_OPTIONS_devices := -max_len=12000

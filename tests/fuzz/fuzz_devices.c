@@ -10,12 +10,12 @@
 
 #include <libfdt.h>
 
-#include "core/host/host_cpus.h"
 #include "core/host/host_tree.h"
 #include "core/life/guest_dt.h"
 #include "core/tree/parse.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/host/vm_tree.h"
+#include "tools/vm_check/tree.h"
 
 #define MOST_NODES    48
 #define MOST_TOGETHER 4
@@ -70,7 +70,7 @@ static void check_bus(void)
 static void check_given(const struct vm_config *vm)
 {
 	/* Its vcpu is on hart 0. */
-	require(vm->aia == aia && (!aia || host_cpu_guest_files(host, 0)));
+	require(vm->aia == aia && (!aia || tree_guest_files(host, 0)));
 	for (uint32_t i = 0; i < vm->n_devices; i++) {
 		int given = vm->devices[i].node;
 
@@ -114,7 +114,7 @@ static void check_guest_tree(const struct vm_config *vm)
 
 static uint32_t guest_files(uint32_t hart)
 {
-	return host_cpu_guest_files(host, test_limits.harts.ids[hart]);
+	return tree_guest_files(host, test_limits.harts.ids[hart]);
 }
 
 /* Returns whether the VM can have its devices. */

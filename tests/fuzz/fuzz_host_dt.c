@@ -34,7 +34,7 @@ _Noreturn void platform_lacks(const char *format, ...)
 	longjmp(refused, 1);
 }
 
-/* core/boot/hart_usable.c is asked which harts can run guests, and for nothing else. */
+/* core/boot/bootargs.c has a report, which nobody asks for here. */
 void log_line(const char *format, ...)
 {
 	(void)format;

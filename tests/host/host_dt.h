@@ -18,6 +18,9 @@ static inline uint64_t isa_named(const char *name)
  * machine for, or "". */
 const char *start(uint64_t at, uint64_t hart);
 
+/* Why the i-th hart of the tree cannot run guests, or NULL. */
+const char *unusable(uint32_t i);
+
 /* test_host_boards.c: the number of failed tests. */
 int test_host_boards(void);
 

@@ -41,7 +41,7 @@ static void assert_board(const struct expected *want)
 	assert_true(platform.n_harts >= want->harts);
 	for (uint32_t i = 0; i < platform.n_harts; i++) {
 		assert_int_equal(platform.harts[i].hartid, i);
-		assert_int_equal(boot_report_usable(i), i < want->harts);
+		assert_int_equal(!unusable(i), i < want->harts);
 		if (i >= want->harts)
 			continue;
 		assert_int_equal(platform.harts[i].isa & (want->isa | want->lacks), want->isa);

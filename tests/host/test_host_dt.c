@@ -15,12 +15,13 @@
 #include "core/boot/harts.h"
 #include "core/boot/host_dt.h"
 #include "core/hart/platform.h"
-#include "core/host/host_memory.h"
+#include "core/host/host_reserved.h"
 #include "core/life/seed.h"
 #include "core/log.h"
 #include "core/panic.h"
 #include "tests/host/board.h"
 #include "tests/host/host_dt.h"
+#include "tools/vm_check/tree.h"
 
 #define IMAGE_SIZE MIB(1)
 
@@ -75,11 +76,13 @@ const char *start(uint64_t at, uint64_t hart)
 	if (setjmp(refused))
 		return said;
 	host_dt_read(board, hart, (struct vm_range){at, at + IMAGE_SIZE});
-	for (uint32_t i = 0; i < platform.n_harts; i++) {
-		if (platform.harts[i].hartid == hart)
-			boot_report_require(hart, platform.harts[i].isa, board);
-	}
+	boot_report_require(platform_hart(hart), board);
 	return said;
+}
+
+const char *unusable(uint32_t i)
+{
+	return hart_unusable(platform.harts[i].hartid, platform.harts[i].isa);
 }
 
 static const char *start_board(const char *name, uint64_t at, uint64_t hart)
@@ -232,23 +235,23 @@ static void memory_that_cannot_be_read(void **state)
 	(void)state;
 	use_board("p550");
 	said[0] = 0;
-	host_memory_broken(board, add_broken);
+	tree_broken_memory(board, add_broken);
 	assert_string_equal(said, "");
 	set_cells("/memory@80000000", 4, 0x80000000, 0, 0, 3);
 	set_cells("/reserved-memory/video@100000000", UINT32_MAX, UINT32_MAX, 0, 1, 4);
 	fdt_delprop(board, find("/reserved-memory/frames@47fc00000"), "reg");
-	host_memory_broken(board, add_broken);
+	tree_broken_memory(board, add_broken);
 	assert_string_equal(said, "memory@80000000\nvideo@100000000\n");
 	set_text("/memory@80000000", "status", "disabled");
 	set_u32("/reserved-memory", "#address-cells", 3);
 	set_cells("/reserved-memory/video@100000000", 0, 0, 0, 0, 0);
 	said[0] = 0;
-	host_memory_broken(board, add_broken);
+	tree_broken_memory(board, add_broken);
 	assert_non_null(strstr(said, "coprocessor@47ff00000\n"));
 	assert_null(strstr(said, "memory@80000000"));
 	set_u32("/reserved-memory", "#size-cells", 1);
 	said[0] = 0;
-	host_memory_broken(board, add_broken);
+	tree_broken_memory(board, add_broken);
 	assert_non_null(strstr(said, "coprocessor@47ff00000\n"));
 }
 
@@ -351,9 +354,8 @@ static void harts_that_are_not_used(void **state)
 	assert_hart(0, 0, 0, BIT(ISA_H) | BIT(ISA_V) | BIT(ISA_SSAIA) | isa_named("svinval"));
 	assert_int_equal(platform.harts[0].blocks.zicboz, 64);
 	assert_hart(1, 2, 2, BIT(ISA_SSTC));
-	assert_true(boot_report_usable(0));
-	assert_false(boot_report_usable(1));
-	assert_string_equal(said, "hart 2: not used: it has no H extension");
+	assert_null(unusable(0));
+	assert_string_equal(unusable(1), "it has no H extension");
 	assert_int_equal(platform.timebase, 24000000);
 	assert_int_equal(platform.irqchip.kind, IRQCHIP_IMSIC);
 	assert_int_equal(platform.imsic.base, 0xe0400000);
@@ -474,7 +476,7 @@ static void ids_and_places_in_another_order(void **state)
 	assert_hart(1, 5, 0, BIT(ISA_H));
 	assert_hart(2, 0x50, IRQCHIP_NOWHERE, BIT(ISA_H));
 	for (uint32_t i = 0; i < 3; i++)
-		assert_true(boot_report_usable(i));
+		assert_null(unusable(i));
 	assert_int_equal(platform.irqchip.base, 0x14000000);
 	assert_string_equal(start(0x80200000, 0x50), "");
 	assert_int_equal(asked, 0);
@@ -498,11 +500,9 @@ static void ids_of_clusters(void **state)
 	assert_hart(0, 0x100, 3, BIT(ISA_H));
 	assert_hart(1, 0x100000000, 0, BIT(ISA_H));
 	assert_hart(2, UINT32_MAX, IRQCHIP_NOWHERE, BIT(ISA_H));
-	assert_true(boot_report_usable(0));
-	assert_true(boot_report_usable(2));
-	assert_false(boot_report_usable(1));
-	assert_string_equal(said, "hart 4294967296: not used: a VM tree cannot name an id of more "
-	                          "than 32 bits");
+	assert_null(unusable(0));
+	assert_null(unusable(2));
+	assert_string_equal(unusable(1), "a VM tree cannot name an id of more than 32 bits");
 	assert_string_equal(start(0x80200000, 0x100000000),
 	                    "no guest can run on boot hart 4294967296: a VM tree cannot name an id "
 	                    "of more than 32 bits");
@@ -551,13 +551,11 @@ static void sixteen_harts_of_two_kinds(void **state)
 	assert_int_equal(platform.n_harts, 16 + 3);
 	assert_int_equal(platform.harts_unused, 0);
 	for (uint32_t i = 0; i < 16; i++) {
-		char expected[64];
-
 		assert_hart(i, 0x10 + i, IRQCHIP_NOWHERE, BIT(ISA_V));
-		assert_int_equal(boot_report_usable(i), i < 8);
-		snprintf(expected, sizeof(expected), "hart %u: not used: it has no H extension",
-		         0x10 + i);
-		assert_string_equal(said, i < 8 ? "" : expected);
+		if (i < 8)
+			assert_null(unusable(i));
+		else
+			assert_string_equal(unusable(i), "it has no H extension");
 	}
 }
 

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "core/host/host_cpus.h"
 #include "tests/host/board.h"
 #include "tests/host/vm_tree.h"
+#include "tools/vm_check/tree.h"
 
 #define ALPHA "/vms/alpha"
 #define BETA  "/vms/beta"
@@ -105,7 +105,7 @@ static void files_of_a_hart(void **state)
 
 static uint32_t files_of_board(uint32_t hart)
 {
-	return host_cpu_guest_files(board, test_limits.harts.ids[hart]);
+	return tree_guest_files(board, test_limits.harts.ids[hart]);
 }
 
 /* Offline the host's tree tells: guest-index-bits; nothing without an IMSIC. */

@@ -270,7 +270,7 @@ static uint64_t left(uint64_t base, uint64_t ram_size, uint64_t tree_size)
 	assert_int_equal(guests.ranges[0].to, guests.tree.from);
 	assert_int_equal(guests.tree.to, ram.banks[0].to & ~(MIB(2) - 1));
 	assert_true(guests.tree.to - guests.tree.from >= tree_size);
-	return vm_guest_sum(&guests);
+	return vm_ranges_sum(guests.ranges, guests.n);
 }
 
 static void what_is_left_for_guests(void **state)
@@ -315,7 +315,7 @@ static uint64_t beside(uint64_t from, uint64_t to, uint32_t *pieces)
 	for (uint32_t i = 0; i < guests.n; i++)
 		assert_true(guests.ranges[i].to <= blob.from || guests.ranges[i].from >= blob.to);
 	*pieces = guests.n;
-	return vm_guest_sum(&guests);
+	return vm_ranges_sum(guests.ranges, guests.n);
 }
 
 /* The VM tree stays where the boot loader put it: no VM has a step of it. */

@@ -382,7 +382,7 @@ static void neighbours_together(void **state)
 {
 	void *t = one_device("/soc/left@21000000");
 	const struct vm_config *vm;
-	struct vm_range pages;
+	struct vm_range pages[VM_MAX_DEVICE_PAGES];
 
 	(void)state;
 	use_board("plic");
@@ -395,12 +395,9 @@ static void neighbours_together(void **state)
 	assert_int_equal(vm->n_devices, 3);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(vm->devices[i].irqs[0].guest, 1);
-	pages = vm_device_pages(vm, 0);
-	assert_true(pages.from == 0x21000000 && pages.to == 0x21001000);
-	pages = vm_device_pages(vm, pages.to);
-	assert_true(pages.from == 0x21002000 && pages.to == 0x21003000);
-	pages = vm_device_pages(vm, pages.to);
-	assert_true(pages.from == pages.to);
+	assert_int_equal(vm_device_pages(vm, pages), 2);
+	assert_true(pages[0].from == 0x21002000 && pages[0].to == 0x21003000);
+	assert_true(pages[1].from == 0x21000000 && pages[1].to == 0x21001000);
 	/* The third is another VM's: registers of its own, the same interrupt. */
 	delete_node(t, DEVICES "/third");
 	set_u32(t, ALPHA, "restart-limit", 0);

@@ -70,7 +70,7 @@ const char *host_input_lacks(const void *tree)
 	struct host_irq irq;
 	uint64_t base, size;
 
-	if (uart < 0 || host_tree_reg(&place, 0, &base, &size) != HOST_REG_OK)
+	if (uart < 0 || !host_tree_registers(tree, uart, &base, &size))
 		return HOST_NO_UART;
 	if (chip.node < 0)
 		return HOST_NO_CHIP;

@@ -3,12 +3,11 @@
 
 #include <stdio.h>
 
-#include "core/host/host_cpus.h"
-#include "core/host/host_memory.h"
 #include "core/pmu/budget_hart.h"
 #include "tools/vm_check/harts.h"
 #include "tools/vm_check/host.h"
 #include "tools/vm_check/pmu.h"
+#include "tools/vm_check/tree.h"
 
 #define QEMU_COUNTERS UINT64_C(0x7fffd)
 
@@ -36,10 +35,11 @@ static const char *differ(uint32_t hart, uint32_t other)
 
 static const char *compared_file;
 
-/* Boot says so, too, and goes on. */
+/* Boot goes on. */
 static void tell_broken(const char *name)
 {
-	fprintf(stderr, "vm-check: %s: %s: " HOST_MEMORY_BROKEN "\n", compared_file, name);
+	fprintf(stderr, "vm-check: %s: %s: reg has cells that are no address and size\n",
+	        compared_file, name);
 }
 
 static const char *unusable(uint64_t id)
@@ -49,7 +49,7 @@ static const char *unusable(uint64_t id)
 
 static uint32_t guest_files(uint32_t hart)
 {
-	return host_cpu_guest_files(compared, compared_harts.ids[hart]);
+	return tree_guest_files(compared, compared_harts.ids[hart]);
 }
 
 struct vm_limits limits_of(const struct options *o, size_t tree_size, struct vm_range *tree_at)
@@ -65,7 +65,7 @@ struct vm_limits limits_of(const struct options *o, size_t tree_size, struct vm_
 
 		compared_file = o->host;
 		if (!wrong)
-			host_memory_broken(host, tell_broken);
+			tree_broken_memory(host, tell_broken);
 		if (!wrong)
 			wrong = host_lacks(host);
 		if (wrong)

@@ -47,7 +47,7 @@ static struct vm_range tree_at;
 static void print_accepted(const struct vm_tree *tree, const struct options *o,
                            const struct vm_limits *limits)
 {
-	uint64_t available = vm_guest_sum(&limits->guests);
+	uint64_t available = vm_ranges_sum(limits->guests.ranges, limits->guests.n);
 	uint64_t sum = 0;
 
 	if (o->json) {

@@ -38,12 +38,10 @@ static uint64_t chosen_place(const void *tree)
 struct vm_range tree_place(const void *tree, const struct ram_options *given, uint64_t tree_size,
                            const struct vm_ram *ram)
 {
-	uint64_t at = given->tree_at != RAM_NOT_GIVEN ? given->tree_at : chosen_place(tree),
-	         sum = 0;
+	uint64_t at = given->tree_at != RAM_NOT_GIVEN ? given->tree_at : chosen_place(tree);
+	uint64_t sum = vm_ranges_sum(ram->banks, ram->n);
 
 	/* QEMU: half of RAM behind the kernel, at most 512 MiB. */
-	for (uint32_t i = 0; i < ram->n; i++)
-		sum += ram->banks[i].to - ram->banks[i].from;
 	if (!at)
 		at = ram->tally + IMAGE_AT + (sum / 2 < QEMU_INITRD ? sum / 2 : QEMU_INITRD);
 	return (struct vm_range){at, at + tree_size < at ? UINT64_MAX : at + tree_size};
@@ -182,16 +180,14 @@ void print_shared_places(const struct vm_tree *tree)
 
 static void print_unused(const struct vm_ram *ram, bool json)
 {
-	const char *between = "", *why;
-	uint64_t bytes;
+	const char *format = json ? "\"%" PRIu64 " MiB of RAM%s\"" : "%" PRIu64 " MiB of RAM%s\n";
 
-	for (uint32_t i = 0; (why = vm_ram_unused(ram, i, &bytes)); i++) {
-		if (!bytes)
-			continue;
-		printf(json ? "%s\"%" PRIu64 " MiB of RAM%s\"" : "%s%" PRIu64 " MiB of RAM%s\n",
-		       between, bytes >> 20, why);
-		between = json ? "," : "";
-	}
+	if (ram->before)
+		printf(format, ram->before >> 20, VM_RAM_BEFORE);
+	if (json && ram->before && ram->beyond)
+		putchar(',');
+	if (ram->beyond)
+		printf(format, ram->beyond >> 20, VM_RAM_BEYOND);
 }
 
 void print_banks(const struct vm_tree *tree, const struct vm_limits *limits)

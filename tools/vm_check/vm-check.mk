@@ -17,7 +17,7 @@ HOST_SRC_vm_refusals := $(addprefix tests/host/,test_vm_refusals.c test_vm_pmu.c
 	test_vm_life.c test_vm_aia.c test_vm_memory.c test_pmu_node.c test_vm_devices.c \
 	test_vm_functions.c test_vm_shared.c test_vm_bell.c test_vm_harts.c test_vm_turns.c \
 	test_vm_budget.c test_vm_operator.c test_vm_schedule.c board.c) \
-	core/host/host_iommu.c $(VM_TREE_TEST)
+	core/host/host_iommu.c tools/vm_check/tree.c $(VM_TREE_TEST)
 HOST_LIBS_vm_refusals := -lfdt
 
 HOST_TESTS += pci_assign
@@ -39,7 +39,7 @@ HOST_TESTS += host_dt
 HOST_DT_SRC := $(addprefix tests/host/,test_host_dt.c test_host_boards.c) \
 	$(addprefix core/boot/,bootargs.c host_dt.c hart_usable.c) core/hart/platform.c
 HOST_SRC_host_dt := $(HOST_DT_SRC) tests/host/board.c $(VM_TREE_TEST) arch/riscv/hart/isa.c \
-	core/host/host_iommu.c
+	core/host/host_iommu.c tools/vm_check/tree.c
 HOST_LIBS_host_dt := -lfdt
 $(HOST_DT_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
@@ -55,7 +55,7 @@ HOST_SRC_vm_fuzz := tests/host/test_vm_fuzz.c tests/fuzz/fuzz_vm_config.c \
 HOST_LIBS_vm_fuzz := -lfdt
 
 VM_CHECK_OBJ := $(patsubst %,$(B)/host/vm-check.obj/%.o,$(addprefix tools/vm_check/,harts.c host.c \
-	limits.c main.c memory.c options.c pmu.c schedule.c text.c vm_json.c vm_text.c) \
+	limits.c main.c memory.c options.c pmu.c schedule.c text.c tree.c vm_json.c vm_text.c) \
 	arch/riscv/hart/isa.c \
 	core/pmu/budget_hart.c core/pmu/vm_overflow.c vpmu/bits.c $(VM_TREE_SRC))
 

@@ -4,12 +4,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "core/host/host_cpus.h"
 #include "tools/vm_check/harts.h"
 #include "tools/vm_check/host.h"
 #include "tools/vm_check/memory.h"
 #include "tools/vm_check/pmu.h"
 #include "tools/vm_check/text.h"
+#include "tools/vm_check/tree.h"
 
 bool has_uncounted(const struct vm_config *vm, const struct vm_limits *limits)
 {
@@ -112,7 +112,7 @@ static void print_aia(const struct vm_config *vm, const struct vm_limits *limits
 	if (limits->host_tree)
 		printf(", of at most %" PRIu32
 		       " a hart\n            if the hart has fewer than its vcpus need: refused",
-		       host_cpu_guest_files(limits->host_tree, hart));
+		       tree_guest_files(limits->host_tree, hart));
 	putchar('\n');
 }
 

@@ -36,11 +36,11 @@ static bool check_files(const struct vm_node *n, uint32_t index)
 	                 id, files, files == 1 ? "" : "s", index, number);
 }
 
-bool vm_parse_interrupts(const struct vm_node *n, const struct vm_prop *prop)
+bool vm_parse_interrupts(const struct vm_node *n)
 {
 	struct vm_config *vm = n->vm;
 
-	if (!vm_read_choice(n, prop, "plic", "aia", &vm->aia))
+	if (!vm_read_choice(n, "interrupts", "plic", "aia", &vm->aia))
 		return false;
 	for (uint32_t i = 0; i < vm->n_vcpus && vm->aia; i++) {
 		if (vm->vcpus[i].harts & (vm->vcpus[i].harts - 1))

@@ -7,7 +7,7 @@
 
 /* Sets aia of the VM, whose vcpus are known, and checks that there are guest interrupt files for
  * its vcpus and those of earlier VMs. */
-bool vm_parse_interrupts(const struct vm_node *n, const struct vm_prop *prop);
+bool vm_parse_interrupts(const struct vm_node *n);
 
 /* Whether a range of guest physical addresses covers one of the VM's interrupt controllers; *chip
  * is the address of the first of them. */

@@ -131,7 +131,7 @@ static bool read_image_header(const struct vm_node *n)
 	return true;
 }
 
-bool vm_layout(const struct vm_node *n, bool load_offset_given)
+bool vm_layout(const struct vm_node *n)
 {
 	struct vm_config *vm = n->vm;
 	uint64_t kernel_end;
@@ -140,7 +140,7 @@ bool vm_layout(const struct vm_node *n, bool load_offset_given)
 	vm->kernel_span = vm->kernel.size;
 	if (!vm->kernel_is_image && !check_raw(n))
 		return false;
-	if (vm->kernel_is_image && load_offset_given)
+	if (vm->kernel_is_image && vm_has(n, "load-offset"))
 		return vm_refuse(n, VM_REFUSED_LOAD_OFFSET, "load-offset",
 		                 "the kernel is an Image, which says itself where it goes");
 	if (vm->kernel_offset % PAGE)

@@ -6,10 +6,10 @@
 #include "core/host/vm_props.h"
 
 /*
- * On entry first_size, n_pieces, kernel, initrd and, if load_offset_given, kernel_offset of the VM
- * are set. Sets kernel_is_image, kernel_span and the other offsets. Returns false after the refusal
- * is filled in.
+ * On entry first_size, n_pieces, kernel, initrd and, if load-offset is given, kernel_offset of the
+ * VM are set. Sets kernel_is_image, kernel_span and the other offsets. Returns false after the
+ * refusal is filled in.
  */
-bool vm_layout(const struct vm_node *n, bool load_offset_given);
+bool vm_layout(const struct vm_node *n);
 
 #endif

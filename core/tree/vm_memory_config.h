@@ -5,15 +5,11 @@
 
 #include "core/host/vm_props.h"
 
-/* Indices of these properties, and their names in the same order. */
-enum { MEMORY_SIZE, MEMORY_AT, VM_MEMORY_PROPS };
-#define VM_MEMORY_PROP_NAMES "memory", "memory-at"
-
 /*
- * Parses these properties of a VM. The tree has the earlier VMs. Host memory is set only if the VM
- * has chosen it. Returns false after the refusal is filled in.
+ * Parses memory and memory-at of a VM. The tree has the earlier VMs. Host memory is set only if the
+ * VM has chosen it. Returns false after the refusal is filled in.
  */
-bool vm_parse_memory(const struct vm_node *n, const struct vm_prop *props);
+bool vm_parse_memory(const struct vm_node *n);
 
 /* Refuses a VM whose chosen memory is followed by something in its guard. All VMs are parsed. */
 bool vm_check_guards(const struct vm_node *n);

@@ -5,23 +5,8 @@
 
 #include "core/host/vm_props.h"
 
-/* These properties of a VM node, in the order of VM_OPERATOR_PROP_NAMES. */
-enum {
-	OPERATOR_ACCESS,
-	OPERATOR_VMS,
-	OPERATOR_REQUESTS_HZ,
-	OPERATOR_INTERRUPT,
-	OPERATOR_IDENTITY,
-	OPERATOR_SAMPLES_HZ,
-	VM_OPERATOR_PROPS
-};
-#define VM_OPERATOR_PROP_NAMES                                                                     \
-	"operator", "operator-vms", "operator-requests-hz", "operator-interrupt",                  \
-	    "operator-identity", "operator-samples-hz"
-
-/* Sets n->vm->operator, except its list of VMs; n->vm->aia is known. props has VM_OPERATOR_PROPS
- * entries. */
-bool vm_parse_operator(const struct vm_node *n, const struct vm_prop *props);
+/* Sets n->vm->operator, except its list of VMs; n->vm->aia is known. */
+bool vm_parse_operator(const struct vm_node *n);
 
 /* Sets the list of VMs of a VM's node, and does the checks that need all VMs and bells. */
 bool vm_check_operator(const struct vm_node *n);

@@ -730,7 +730,7 @@ static void initrd_of_any_size(void **state)
 
 		vm.initrd = (struct vm_image){"x", 1ULL << shift};
 		n.vm = &vm;
-		assert_false(vm_layout(&n, false));
+		assert_false(vm_layout(&n));
 		assert_int_equal(why.code, VM_REFUSED_INITRD_FIT);
 		assert_string_equal(why.property, "initrd");
 	}

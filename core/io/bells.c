@@ -69,7 +69,7 @@ static void make_function(struct bell *bell)
 	struct vpci_function *f = &bell->pci;
 
 	f->kind = &kind;
-	f->devfn = (uint8_t)(pci_node_bell_slot(vm, bell->n) << 3);
+	f->devfn = (uint8_t)(pci_node_slot(vm, bell->n) << 3);
 	f->words[PCI_ID / 4] = f->words[PCI_SUBSYSTEM / 4] = BELL_PCI_ID;
 	f->words[PCI_CLASS / 4] = CLASS;
 	f->words[PCI_LINE / 4] = INTERRUPT_PIN;

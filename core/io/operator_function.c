@@ -78,7 +78,7 @@ void operator_function_make(struct vm *vm, struct operator_memory *memory,
 	f->vm = vm;
 	f->memory = memory;
 	pci->kind = &kind;
-	pci->devfn = (uint8_t)(pci_node_operator_slot(vm->config) << 3);
+	pci->devfn = (uint8_t)(pci_node_slot(vm->config, vm->config->n_shared) << 3);
 	pci->words[PCI_ID / 4] = pci->words[PCI_SUBSYSTEM / 4] = PCI_ID_VALUE;
 	pci->words[PCI_CLASS / 4] = CLASS;
 	pci->words[PCI_LINE / 4] = INTERRUPT_PIN;

@@ -103,30 +103,45 @@ static int likeness(const char *a, int na, const char *b, int nb)
 	return 0;
 }
 
-/* Checks that a name is in the list. */
-static bool check_name(const struct vm_node *n, const char *name, const char *names)
+static const char *word_end(const char *at)
+{
+	while (*at && *at != ' ')
+		at++;
+	return at;
+}
+
+bool vm_is_listed(const char *name, const char *list)
+{
+	size_t length = strlen(name);
+	const char *end;
+
+	for (const char *at = list; *at; at = end + (*end == ' ')) {
+		end = word_end(at);
+		if ((size_t)(end - at) == length && memcmp(at, name, length) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool refuse_unknown(const struct vm_node *n, const char *name, const char *names)
 {
 	const char *meant = "", *end;
-	int length = (int)strlen(name), most = 0, meant_length = 0;
+	int most = 0, length = 0;
 
 	for (const char *at = names; *at; at = end + (*end == ' ')) {
-		int like, known;
+		int like;
 
-		for (end = at; *end && *end != ' '; end++)
-			continue;
-		known = (int)(end - at);
-		if (known == length && memcmp(at, name, (size_t)length) == 0)
-			return true;
-		like = likeness(name, length, at, known);
+		end = word_end(at);
+		like = likeness(name, (int)strlen(name), at, (int)(end - at));
 		if (like > most) {
 			most = like;
 			meant = at;
-			meant_length = known;
+			length = (int)(end - at);
 		}
 	}
 	return vm_refuse(n, VM_REFUSED_UNKNOWN_PROPERTY, name,
 	                 "is not a property of this node%s%.*s%s", most ? "; did you mean " : "",
-	                 meant_length, meant, most ? "?" : "");
+	                 length, meant, most ? "?" : "");
 }
 
 bool vm_check_props(const struct vm_node *n, const char *names)
@@ -140,8 +155,8 @@ bool vm_check_props(const struct vm_node *n, const char *names)
 
 		if (!data)
 			return vm_refuse(n, VM_REFUSED_BLOB, "", "has a broken property");
-		if (!check_name(n, name, names))
-			return false;
+		if (!vm_is_listed(name, names))
+			return refuse_unknown(n, name, names);
 		if (fdt_getprop(n->blob, n->at, name, NULL) != data)
 			return vm_refuse(n, VM_REFUSED_DUPLICATE, name, "is given twice");
 	}
@@ -186,31 +201,36 @@ bool vm_require(const struct vm_node *n, const char *name)
 	return vm_has(n, name) || vm_refuse(n, VM_REFUSED_MISSING_PROPERTY, name, "is missing");
 }
 
-bool vm_read_u64(const struct vm_node *n, const char *name, uint64_t *value)
+bool vm_read_bytes(const struct vm_node *n, const char *name, uint32_t bytes, const char *what,
+                   const fdt32_t **data)
 {
 	uint32_t size;
-	const void *data = vm_prop(n, name, &size);
 
-	if (!data)
-		return true;
-	if (size != sizeof(*value))
-		return vm_refuse(n, VM_REFUSED_SIZE, name,
-		                 "is %u bytes long, not 8: one 64-bit number, two cells", size);
-	*value = fdt64_ld(data);
+	*data = vm_prop(n, name, &size);
+	return !*data || size == bytes ||
+	       vm_refuse(n, VM_REFUSED_SIZE, name, "is %u bytes long, not %u: %s", size, bytes,
+	                 what);
+}
+
+bool vm_read_u64(const struct vm_node *n, const char *name, uint64_t *value)
+{
+	const fdt32_t *data;
+
+	if (!vm_read_bytes(n, name, 8, "one 64-bit number, two cells", &data))
+		return false;
+	if (data)
+		*value = fdt64_ld((const void *)data);
 	return true;
 }
 
 bool vm_read_u32(const struct vm_node *n, const char *name, uint32_t *value)
 {
-	uint32_t size;
-	const void *data = vm_prop(n, name, &size);
+	const fdt32_t *data;
 
-	if (!data)
-		return true;
-	if (size != sizeof(*value))
-		return vm_refuse(n, VM_REFUSED_SIZE, name, "is %u bytes long, not 4: one cell",
-		                 size);
-	*value = fdt32_ld(data);
+	if (!vm_read_bytes(n, name, 4, "one cell", &data))
+		return false;
+	if (data)
+		*value = fdt32_ld(data);
 	return true;
 }
 

@@ -43,8 +43,10 @@ bool vm_has_room(const struct vm_node *n, const char *kind, uint32_t number, uin
 /* Checks that the blob is a valid device tree. Must be called before anything else reads it. */
 bool vm_blob_check(const struct vm_node *n, uint64_t blob_size);
 
-/* Refuses a property of the node that is not in a list of names, with a space between two, or that
- * occurs twice. */
+/* Whether a name is in a list of names, which has a space between two. */
+bool vm_is_listed(const char *name, const char *list);
+
+/* Refuses a property of the node that is not in such a list, or that occurs twice. */
 bool vm_check_props(const struct vm_node *n, const char *names);
 bool vm_refuse_children(const struct vm_node *n);
 
@@ -55,6 +57,11 @@ bool vm_has(const struct vm_node *n, const char *name);
 bool vm_require(const struct vm_node *n, const char *name);
 
 /* Each of the following readers does nothing if the node does not have the property. */
+
+/* Reads a property of so many bytes, in words `what`. They stay in the blob. *data is NULL if the
+ * property is not given. */
+bool vm_read_bytes(const struct vm_node *n, const char *name, uint32_t bytes, const char *what,
+                   const fdt32_t **data);
 
 /* Reads a 64-bit number. */
 bool vm_read_u64(const struct vm_node *n, const char *name, uint64_t *value);

@@ -23,64 +23,23 @@ enum fate {
 	UNKNOWN,
 };
 
-static const char *const literal[] = {
-    "compatible",      "reg-names",       "interrupt-names",
-    "clock-names",     "model",           "label",
-    "status",          "clock-frequency", "current-speed",
-    "reg-shift",       "reg-io-width",    "reg-offset",
-    "fifo-size",       "tx-threshold",    "no-loopback-test",
-    "dma-coherent",    "dma-noncoherent", "big-endian",
-    "little-endian",   "native-endian",   "bank-width",
-    "device-width",    "device_type",     "#address-cells",
-    "#size-cells",     "pinctrl-names",   "auto-flow-control",
-    "uart-has-rtscts", "reset-names",     "dma-names",
-};
+static const char literal[] =
+    "compatible reg-names interrupt-names clock-names model label status clock-frequency "
+    "current-speed reg-shift reg-io-width reg-offset fifo-size tx-threshold "
+    "no-loopback-test dma-coherent dma-noncoherent big-endian little-endian native-endian "
+    "bank-width device-width device_type #address-cells #size-cells pinctrl-names "
+    "auto-flow-control uart-has-rtscts reset-names dma-names";
 
-static const char *const dropped[] = {
-    "reg", "phandle", "linux,phandle", "interrupt-parent", "interrupts", "interrupts-extended",
-};
+static const char dropped[] =
+    "reg phandle linux,phandle interrupt-parent interrupts interrupts-extended";
 
 /* Properties that hold phandles by the conventions of bindings. */
-static const char *const references[] = {
-    "assigned-clocks",
-    "assigned-clock-parents",
-    "dmas",
-    "iommus",
-    "iommu-map",
-    "resets",
-    "power-domains",
-    "phys",
-    "phy-handle",
-    "mboxes",
-    "memory-region",
-    "nvmem",
-    "nvmem-cells",
-    "msi-parent",
-    "msi-map",
-    "regmap",
-    "syscon",
-    "interrupt-map",
-    "gpios",
-    "hwlocks",
-    "interconnects",
-    "io-channels",
-    "pwms",
-    "thermal-sensors",
-    "remote-endpoint",
-    "operating-points-v2",
-    "sound-dai",
-    "access-controllers",
-};
+static const char references[] =
+    "assigned-clocks assigned-clock-parents dmas iommus iommu-map resets power-domains "
+    "phys phy-handle mboxes memory-region nvmem nvmem-cells msi-parent msi-map regmap "
+    "syscon interrupt-map gpios hwlocks interconnects io-channels pwms thermal-sensors "
+    "remote-endpoint operating-points-v2 sound-dai access-controllers";
 static const char *const reference_ends[] = {"-gpios", "-gpio", "-supply"};
-
-static bool is_among(const char *name, const char *const *names, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	}
-	return false;
-}
 
 static bool is_reference(const char *name)
 {
@@ -92,15 +51,14 @@ static bool is_reference(const char *name)
 		if (length > end && strcmp(name + length - end, reference_ends[i]) == 0)
 			return true;
 	}
-	return strncmp(name, "pinctrl-", 8) == 0 ||
-	       is_among(name, references, ARRAY_SIZE(references));
+	return strncmp(name, "pinctrl-", 8) == 0 || vm_is_listed(name, references);
 }
 
 static enum fate fate_of(const char *name)
 {
-	if (is_among(name, literal, ARRAY_SIZE(literal)))
+	if (vm_is_listed(name, literal))
 		return COPIED;
-	if (is_among(name, dropped, ARRAY_SIZE(dropped)))
+	if (vm_is_listed(name, dropped))
 		return DROPPED;
 	if (strcmp(name, "clocks") == 0)
 		return CLOCKS;

@@ -109,16 +109,14 @@ static bool check_vm(const struct vm_node *n, uint64_t *harts)
 
 bool vm_parse_budget(const struct vm_node *n)
 {
-	uint32_t size;
-	const fdt32_t *cells = vm_prop(n, "budget", &size);
+	const fdt32_t *cells;
 	const char *why;
 	uint64_t harts = 0;
 
+	if (!vm_read_bytes(n, "budget", 12, "event, count, period in us", &cells))
+		return false;
 	if (!cells)
 		return true;
-	if (size != 3 * sizeof(*cells))
-		return vm_refuse(n, VM_REFUSED_SIZE, "budget",
-		                 "is %u bytes long, not 12: event, count, period in us", size);
 	n->vm->budget =
 	    (struct vm_budget){fdt32_ld(&cells[0]), fdt32_ld(&cells[1]), fdt32_ld(&cells[2])};
 	if (!check_event(n) || !check_numbers(n) || !check_vm(n, &harts))

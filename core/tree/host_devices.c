@@ -10,7 +10,7 @@
 #include "core/host/host_tree.h"
 #include "core/lib/types.h"
 #include "core/tree/device_node.h"
-#include "core/tree/vm_aia.h"
+#include "core/tree/vm_groups.h"
 #include "core/tree/vm_memory.h"
 
 #define PAGE          UINT64_C(4096)

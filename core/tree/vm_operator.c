@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/tree/vm_operator.h"
+#include "core/tree/vm_groups.h"
 
 #include "core/lib/types.h"
 #include "core/tree/vm_names.h"

@@ -6,7 +6,7 @@
 
 #include "core/tree/vm_names.h"
 #include "core/tree/vm_stay.h"
-#include "core/tree/vm_turns.h"
+#include "core/tree/vm_groups.h"
 
 /* The node's name is "hart" and the hart's id in decimal. */
 static bool parse_hart(const struct vm_node *n, struct vm_schedule *s)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/host/host_bridge.h"
-#include "core/tree/vm_aia.h"
+#include "core/tree/vm_groups.h"
 #include "core/tree/vm_memory.h"
 #include "core/tree/vm_names.h"
 

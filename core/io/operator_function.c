@@ -7,13 +7,13 @@
 
 #define OPERATOR_PCI_ID 0x10f11af4U /* of QEMU's range for experiments (docs/shared.md) */
 
-struct operator
+struct operator_function
 {
 	struct notifier function;
 	struct operator_memory *memory;
 };
 
-static struct operator* operators[VM_MAX_VMS]; /* NULL: the VM is no operator */
+static struct operator_function *operators[VM_MAX_VMS]; /* NULL: the VM is no operator */
 
 static struct notifier *of(const struct vm *vm)
 {
@@ -33,7 +33,7 @@ void operator_function_make(struct vm *vm, struct operator_memory *memory,
 	    [0] = {.size = GUEST_OPERATOR_SIZE, .value = GUEST_OPERATOR_BASE},
 	    [2] = {.size = GUEST_OPERATOR_BYTES, .value = GUEST_OPERATOR_MEMORY},
 	};
-	struct operator* o = operators[vm->index] = alloc(sizeof(*o));
+	struct operator_function *o = operators[vm->index] = alloc(sizeof(*o));
 	uint32_t *words = o->function.words;
 
 	o->memory = memory;
@@ -45,7 +45,7 @@ void operator_function_make(struct vm *vm, struct operator_memory *memory,
 	words[OPERATOR_REQUESTS_HZ / 4] = config->requests_hz;
 	words[OPERATOR_RINGS / 4] = config->samples_hz ? n_pcpus : 0;
 	words[OPERATOR_SAMPLES_HZ / 4] = config->samples_hz;
-	notifier_make(&o->function, OPERATOR_PCI_ID, pci_node_operator_slot(vm->config), bars);
+	notifier_make(&o->function, OPERATOR_PCI_ID, pci_node_slot(vm->config, vm->config->n_shared), bars);
 }
 
 void operator_function_tell(struct vm *vm)

@@ -7,19 +7,8 @@
 #include "core/tree/vm_names.h"
 #include "vpmu/hw_event.h"
 
-enum {
-	CORE,
-	SELECTOR,
-	EVENT_FIELDS,
-	OPERATOR_FIELDS,
-	OPERATORS,
-	EVENTS,
-	SBI_EVENTS,
-	SBI_STIMULI,
-	PROPS
-};
-static const char *const names[PROPS] = {"core",      "selector", "event-fields", "operator-fields",
-                                         "operators", "events",   "sbi-events",   "sbi-stimuli"};
+static const char pmu_props[] = "core selector event-fields operator-fields operators events "
+                                "sbi-events sbi-stimuli";
 
 /* Cells of a row. */
 #define FIELD_CELLS    2U
@@ -30,47 +19,43 @@ static const char *const names[PROPS] = {"core",      "selector", "event-fields"
 /* Event numbers are stored in 32 bits; no core has numbers of more than a handful. */
 #define MAX_NUMBER_WIDTH 31U
 
-static uint32_t cell(const struct vm_prop *prop, uint32_t i)
+static uint64_t two_cells(const fdt32_t *cells)
 {
-	return fdt32_ld((const fdt32_t *)prop->data + i);
+	return (uint64_t)fdt32_ld(cells) << 32 | fdt32_ld(cells + 1);
 }
 
-static uint64_t two_cells(const struct vm_prop *prop, uint32_t i)
+/* Reads a list of rows of `width` cells each, and refuses more than `most`. */
+static bool read_rows(const struct vm_node *n, const char *name, uint32_t width, uint32_t most,
+                      const fdt32_t **cells, uint32_t *rows)
 {
-	return (uint64_t)cell(prop, i) << 32 | cell(prop, i + 1);
-}
+	uint32_t size, row = width * (uint32_t)sizeof(fdt32_t);
 
-/* Counts the rows of a list, of `cells` cells each, and refuses more than `most`. */
-static bool count_rows(const struct vm_node *n, const struct vm_prop *prop, uint32_t cells,
-                       uint32_t most, uint32_t *rows)
-{
-	uint32_t size = cells * (uint32_t)sizeof(fdt32_t);
-
-	*rows = prop->size / size;
-	if (prop->size % size)
-		return vm_refuse(n, VM_REFUSED_SIZE, prop->name,
-		                 "is %u bytes long, not rows of %u cells", prop->size, cells);
-	return *rows <= most || vm_refuse(n, VM_REFUSED_TOO_MANY, prop->name,
-	                                  "has %u rows, more than %u", *rows, most);
+	*cells = vm_prop(n, name, &size);
+	*rows = size / row;
+	if (size % row)
+		return vm_refuse(n, VM_REFUSED_SIZE, name, "is %u bytes long, not rows of %u cells",
+		                 size, width);
+	return *rows <= most ||
+	       vm_refuse(n, VM_REFUSED_TOO_MANY, name, "has %u rows, more than %u", *rows, most);
 }
 
 /* Parses fields that overlap neither each other nor those in *seen. */
-static bool parse_fields(const struct vm_node *n, const struct vm_prop *prop,
-                         struct selector_field *fields, uint32_t most, uint32_t *rows,
-                         uint64_t *seen)
+static bool parse_fields(const struct vm_node *n, const char *name, struct selector_field *fields,
+                         uint32_t most, uint32_t *rows, uint64_t *seen)
 {
-	if (!count_rows(n, prop, FIELD_CELLS, most, rows))
+	const fdt32_t *cells;
+
+	if (!read_rows(n, name, FIELD_CELLS, most, &cells, rows))
 		return false;
-	for (uint32_t i = 0; i < *rows; i++) {
-		uint32_t low = cell(prop, i * FIELD_CELLS);
-		uint32_t width = cell(prop, i * FIELD_CELLS + 1);
+	for (uint32_t i = 0; i < *rows; i++, cells += FIELD_CELLS) {
+		uint32_t low = fdt32_ld(cells), width = fdt32_ld(cells + 1);
 
 		if (low >= SELECTOR_BITS || !width || width > SELECTOR_BITS - low)
-			return vm_refuse(n, VM_REFUSED_VALUE, prop->name,
+			return vm_refuse(n, VM_REFUSED_VALUE, name,
 			                 "row %u is no field within bits 55:0", i);
 		fields[i] = (struct selector_field){low, width};
 		if (*seen & selector_bits(&fields[i]))
-			return vm_refuse(n, VM_REFUSED_DUPLICATE, prop->name,
+			return vm_refuse(n, VM_REFUSED_DUPLICATE, name,
 			                 "row %u has bits of another field", i);
 		*seen |= selector_bits(&fields[i]);
 	}
@@ -96,16 +81,17 @@ static bool check_fields(const struct vm_node *n, const struct selectors *s)
 	return true;
 }
 
-static bool parse_operators(const struct vm_node *n, const struct vm_prop *prop,
-                            struct selectors *s)
+static bool parse_operators(const struct vm_node *n, struct selectors *s)
 {
-	if (!count_rows(n, prop, 1, SELECTOR_OPERATORS, &s->n_operators))
+	const fdt32_t *cells;
+
+	if (!read_rows(n, "operators", 1, SELECTOR_OPERATORS, &cells, &s->n_operators))
 		return false;
 	if ((s->n_operators == 0) != (s->n_joins == 0))
 		return vm_refuse(n, VM_REFUSED_VALUE, "operators",
 		                 "and operator-fields go together");
 	for (uint32_t i = 0; i < s->n_operators; i++) {
-		s->operators[i] = cell(prop, i);
+		s->operators[i] = fdt32_ld(&cells[i]);
 		for (uint32_t k = 0; k < s->n_joins; k++)
 			if (s->operators[i] > selector_bits(&s->joins[k]) >> s->joins[k].low)
 				return vm_refuse(n, VM_REFUSED_VALUE, "operators",
@@ -160,18 +146,19 @@ static bool runs_meet(const struct selectors *s, const struct selector_run *a,
 	return a->first <= b->last && b->first <= a->last;
 }
 
-static bool parse_runs(const struct vm_node *n, const struct vm_prop *prop, struct selectors *s)
+static bool parse_runs(const struct vm_node *n, struct selectors *s)
 {
-	if (!count_rows(n, prop, RUN_CELLS, SELECTOR_RUNS, &s->n_runs))
+	const fdt32_t *cells;
+
+	if (!read_rows(n, "events", RUN_CELLS, SELECTOR_RUNS, &cells, &s->n_runs))
 		return false;
 	if (!s->n_runs)
 		return vm_refuse(n, VM_REFUSED_SIZE, "events", "names no event");
-	for (uint32_t i = 0; i < s->n_runs; i++) {
-		uint32_t at = i * RUN_CELLS;
+	for (uint32_t i = 0; i < s->n_runs; i++, cells += RUN_CELLS) {
 		struct selector_run *run = &s->runs[i];
 
-		*run = (struct selector_run){two_cells(prop, at), cell(prop, at + 2),
-		                             cell(prop, at + 3), cell(prop, at + 4)};
+		*run = (struct selector_run){two_cells(cells), fdt32_ld(cells + 2),
+		                             fdt32_ld(cells + 3), fdt32_ld(cells + 4)};
 		if (!run_is_sound(s, run))
 			return vm_refuse(n, VM_REFUSED_EVENT, "events",
 			                 "row %u: its numbers are none of event-fields", i);
@@ -207,18 +194,19 @@ static uint32_t standard_hctrs(const struct selectors *s, const struct selector_
 	return hctrs;
 }
 
-static bool parse_standard(const struct vm_node *n, const struct vm_prop *prop, struct selectors *s)
+static bool parse_standard(const struct vm_node *n, struct selectors *s)
 {
-	if (!count_rows(n, prop, STANDARD_CELLS, SELECTOR_STANDARD, &s->n_standard))
+	const fdt32_t *cells;
+
+	if (!read_rows(n, "sbi-events", STANDARD_CELLS, SELECTOR_STANDARD, &cells, &s->n_standard))
 		return false;
-	for (uint32_t i = 0; i < s->n_standard; i++) {
-		uint32_t at = i * STANDARD_CELLS;
+	for (uint32_t i = 0; i < s->n_standard; i++, cells += STANDARD_CELLS) {
 		struct selector_standard *event = &s->standard[i];
 
 		*event = (struct selector_standard){
-		    .event_idx = cell(prop, at),
-		    .selector = two_cells(prop, at + 1),
-		    .hctrs = cell(prop, at + 3),
+		    .event_idx = fdt32_ld(cells),
+		    .selector = two_cells(cells + 1),
+		    .hctrs = fdt32_ld(cells + 3),
 		};
 		if (!standard_exists(event->event_idx))
 			return vm_refuse(n, VM_REFUSED_EVENT, "sbi-events",
@@ -239,15 +227,15 @@ static bool parse_standard(const struct vm_node *n, const struct vm_prop *prop, 
 	return true;
 }
 
-static bool parse_stimuli(const struct vm_node *n, const struct vm_prop *prop, struct selectors *s)
+static bool parse_stimuli(const struct vm_node *n, struct selectors *s)
 {
+	const fdt32_t *cells;
 	uint32_t rows;
 
-	if (!count_rows(n, prop, STIMULUS_CELLS, SELECTOR_STANDARD, &rows))
+	if (!read_rows(n, "sbi-stimuli", STIMULUS_CELLS, SELECTOR_STANDARD, &cells, &rows))
 		return false;
-	for (uint32_t i = 0; i < rows; i++) {
-		uint32_t event_idx = cell(prop, i * STIMULUS_CELLS);
-		uint32_t stimulus = cell(prop, i * STIMULUS_CELLS + 1);
+	for (uint32_t i = 0; i < rows; i++, cells += STIMULUS_CELLS) {
+		uint32_t event_idx = fdt32_ld(cells), stimulus = fdt32_ld(cells + 1);
 		const struct selector_standard *event = selector_of_standard(s, event_idx);
 
 		if (!event)
@@ -264,11 +252,11 @@ static bool parse_stimuli(const struct vm_node *n, const struct vm_prop *prop, s
 	return true;
 }
 
-static bool parse_core(const struct vm_node *n, const struct vm_prop *prop, struct selectors *s)
+static bool parse_core(const struct vm_node *n, struct selectors *s)
 {
 	const char *core;
 
-	if (!vm_read_string(n, prop, SELECTOR_CORE_MAX, &core))
+	if (!vm_read_string(n, "core", SELECTOR_CORE_MAX, &core))
 		return false;
 	if (!vm_is_name(core, SELECTOR_CORE_MAX))
 		return vm_refuse(n, VM_REFUSED_NAME, "core",
@@ -280,49 +268,46 @@ static bool parse_core(const struct vm_node *n, const struct vm_prop *prop, stru
 bool pmu_node_parse(const struct vm_node *n, struct selectors *s)
 {
 	static const char *const kinds[] = {"numbers", "bits"};
-	struct vm_prop props[PROPS];
 	uint64_t seen = 0;
 	uint32_t kind = 0;
 
-	if (!vm_read_props(n, names, PROPS, props) || !vm_refuse_children(n) ||
-	    !vm_require(n, &props[CORE]) || !vm_require(n, &props[SELECTOR]) ||
-	    !vm_require(n, &props[EVENT_FIELDS]) || !vm_require(n, &props[EVENTS]) ||
-	    !parse_core(n, &props[CORE], s) || !vm_read_word(n, &props[SELECTOR], kinds, 2, &kind))
+	if (!vm_check_props(n, pmu_props) || !vm_refuse_children(n) || !vm_require(n, "core") ||
+	    !vm_require(n, "selector") || !vm_require(n, "event-fields") ||
+	    !vm_require(n, "events") || !parse_core(n, s) ||
+	    !vm_read_word(n, "selector", kinds, 2, &kind))
 		return false;
 	s->numbers = kind == 0;
-	return parse_fields(n, &props[EVENT_FIELDS], s->fields, SELECTOR_FIELDS, &s->n_fields,
-	                    &seen) &&
-	       parse_fields(n, &props[OPERATOR_FIELDS], s->joins, SELECTOR_JOINS, &s->n_joins,
-	                    &seen) &&
-	       check_fields(n, s) && parse_operators(n, &props[OPERATORS], s) &&
-	       parse_runs(n, &props[EVENTS], s) && parse_standard(n, &props[SBI_EVENTS], s) &&
-	       parse_stimuli(n, &props[SBI_STIMULI], s);
+	return parse_fields(n, "event-fields", s->fields, SELECTOR_FIELDS, &s->n_fields, &seen) &&
+	       parse_fields(n, "operator-fields", s->joins, SELECTOR_JOINS, &s->n_joins, &seen) &&
+	       check_fields(n, s) && parse_operators(n, s) && parse_runs(n, s) &&
+	       parse_standard(n, s) && parse_stimuli(n, s);
 }
 
-bool pmu_node_parse_allowed(const struct vm_node *n, const struct vm_prop *prop)
+bool pmu_node_parse_allowed(const struct vm_node *n)
 {
+	static const char name[] = "pmu-raw-events";
 	struct vm_config *vm = n->vm;
+	const fdt32_t *cells;
 	uint32_t rows;
 
-	if (!prop->data)
+	if (!vm_has(n, name))
 		return true;
 	if (!n->tree->has_selectors)
-		return vm_refuse(n, VM_REFUSED_MISSING_NODE, prop->name,
+		return vm_refuse(n, VM_REFUSED_MISSING_NODE, name,
 		                 "wants a node /pmu, which tools/pmu-events makes");
 	if (!vm->pmu_events_given)
-		return vm_refuse(n, VM_REFUSED_MISSING_PROPERTY, prop->name,
+		return vm_refuse(n, VM_REFUSED_MISSING_PROPERTY, name,
 		                 "adds to pmu-events, without which all events are allowed");
-	if (!count_rows(n, prop, ALLOWED_CELLS, VM_MAX_RAW_EVENTS, &rows))
+	if (!read_rows(n, name, ALLOWED_CELLS, VM_MAX_RAW_EVENTS, &cells, &rows))
 		return false;
-	for (uint32_t i = 0; i < rows; i++) {
-		struct selector_allowed row = {two_cells(prop, i * ALLOWED_CELLS),
-		                               two_cells(prop, i * ALLOWED_CELLS + 2)};
+	for (uint32_t i = 0; i < rows; i++, cells += ALLOWED_CELLS) {
+		struct selector_allowed row = {two_cells(cells), two_cells(cells + 2)};
 
 		if (row.selector & ~row.mask)
-			return vm_refuse(n, VM_REFUSED_VALUE, prop->name,
+			return vm_refuse(n, VM_REFUSED_VALUE, name,
 			                 "row %u: has bits that its mask leaves out", i);
 		if (row.mask == UINT64_MAX && !selector_hctrs(&n->tree->selectors, row.selector))
-			return vm_refuse(n, VM_REFUSED_EVENT, prop->name,
+			return vm_refuse(n, VM_REFUSED_EVENT, name,
 			                 "row %u: %lu is no event of this core", i, row.selector);
 		vm->pmu_raw_events[vm->n_pmu_raw_events++] = row;
 	}

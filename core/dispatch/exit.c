@@ -129,13 +129,14 @@ static __attribute__((cold)) void set_flags(struct pcpu *pcpu, struct vcpu *vcpu
 	} while (vcpu->call.slice == hart_flags_slice && csr_read(CSR_TIME) < at);
 }
 
-/* As few instructions as possible are between the end of the wait and the guest. The time until
+/* Interrupts that pend are held off, and so is the timer, until the guest has begun.
+ * As few instructions as possible are between the end of the wait and the guest. The time until
  * then is steal time, and the instructions are accounted to no vcpu. The rest of a long call comes
  * after the wait. */
 void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t loaded, uint64_t at)
 {
-	bool calls;
-	uint64_t now;
+	uint64_t now, calm_until = windows_calm_until(at);
+	bool calls, held = false;
 
 	if (vcpu->call.slice == hart_flags_slice)
 		set_flags(pcpu, vcpu, at);
@@ -143,15 +144,22 @@ void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t loaded, uint64
 	if (calls) {
 		pcpu_account_stay(pcpu);
 	} else {
-		sched_finish_entry(pcpu, vcpu);
+		sched_finish_entry(pcpu, vcpu, calm_until);
 		settle_small(pcpu, vcpu);
 	}
 	pcpu->slice_end += at - loaded;
 	vcpu->stats.steal_ticks += at - loaded;
 	vcpu_cpu_time_stop(&vcpu->stats, loaded);
 	/* Fences are served at once, so that their senders need not wait for the window. */
-	while ((now = csr_read(CSR_TIME)) < at) /* WAITS */
+	while ((now = csr_read(CSR_TIME)) < at) { /* WAITS */
 		vcpu_serve_fences(vcpu);
+		/* Not in the last tick, or the end of the wait would be seen late. */
+		if (now + 1 < at && !held && !calls &&
+		    pcpu_pending_interrupts(pcpu) & ~BIT(IRQ_LCOFI)) {
+			windows_hold_off(pcpu, calm_until);
+			held = true;
+		}
+	}
 	if (now > at || calls)
 		windows_vcpu_began(vcpu, now);
 	vcpu_cpu_time_start(&vcpu->stats, at);

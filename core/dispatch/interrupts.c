@@ -28,6 +28,8 @@ static void external_poll(void)
 		external_work(pcpu, at[EXTERNAL_CONSOLE] <= now);
 	if (at[EXTERNAL_HEART] <= now)
 		heart_poll();
+	if (at[EXTERNAL_WINDOW] <= now)
+		windows_let_come(pcpu);
 }
 
 /* Without Sstc: the guest's timer has expired. */

@@ -247,10 +247,14 @@ static __attribute__((noinline)) struct vcpu *switch_vcpu(struct pcpu *pcpu, str
 	return enter(pcpu, vcpu);
 }
 
-void sched_finish_entry(struct pcpu *pcpu, struct vcpu *vcpu)
+void sched_finish_entry(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t calm_until)
 {
+	uint64_t next;
+
 	update_delegation(pcpu, vcpu);
-	(void)enter(pcpu, vcpu);
+	*pcpu_pending(pcpu) = 0;
+	next = sched_next_event(pcpu, vcpu);
+	sched_set_host_timer(pcpu, next < calm_until ? calm_until : next);
 }
 
 /* A window has ended, or a guard begins. The resident vcpu leaves as at the end of a slice. */

@@ -13,8 +13,9 @@
  * idles while no vcpu can run. Returns the vcpu to enter, which is then resident. */
 struct vcpu *sched_next(struct pcpu *pcpu);
 
-/* The last step of sched_next() for a loaded vcpu that windows_vcpu_loaded() enters itself. */
-void sched_finish_entry(struct pcpu *pcpu, struct vcpu *vcpu);
+/* The last step of sched_next() for a loaded vcpu that windows_vcpu_loaded() enters itself. The
+ * timer comes at host time `calm_until` at the earliest. */
+void sched_finish_entry(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t calm_until);
 
 /* Blocks the vcpu by BLOCK_OFF alone, whatever its state is. */
 void sched_off(struct vcpu *vcpu);

@@ -19,8 +19,8 @@ static inline void sched_set_host_timer(const struct pcpu *pcpu, uint64_t deadli
 		sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, deadline, 0, 0, 0, 0);
 }
 
-/* Sets the timer to the next event on this hart. `resident` is pcpu->current. */
-static inline void sched_set_timer(struct pcpu *pcpu, const struct vcpu *resident)
+/* Returns the host time of the next event on this hart. `resident` is pcpu->current. */
+static inline uint64_t sched_next_event(const struct pcpu *pcpu, const struct vcpu *resident)
 {
 	uint64_t deadline = wake_times_earliest(pcpu->wake);
 	uint64_t others = resident ? pcpu->ready & ~resident->bit : pcpu->ready;
@@ -39,7 +39,13 @@ static inline void sched_set_timer(struct pcpu *pcpu, const struct vcpu *residen
 	/* Without Sstc, and in vs_aia.c, HS also provides the resident guest's timer. */
 	if (resident && resident->timer < deadline)
 		deadline = resident->timer;
-	sched_set_host_timer(pcpu, deadline);
+	return deadline;
+}
+
+/* Sets the timer to it. */
+static inline void sched_set_timer(struct pcpu *pcpu, const struct vcpu *resident)
+{
+	sched_set_host_timer(pcpu, sched_next_event(pcpu, resident));
 }
 
 /* Ends the steal time of the resident vcpu. Adds that time to its time slice, and to the debt of

@@ -56,6 +56,7 @@ struct windows {
 	uint64_t phase_end;     /* host time of the end of the phase */
 	uint64_t open_at;       /* OPEN: host time of the beginning of the window */
 	uint64_t allowed_delay; /* OPEN: delay in ticks up to which its first guest is not late */
+	uint64_t held_off;      /* bits of sie that windows_hold_off() has cleared */
 	uint32_t next_set;      /* the vcpus that are not away after windows_switch() */
 	uint32_t set;           /* those that are not away */
 	/* For each window, the value of pcpu->last when it ended; one more entry is for the slack.
@@ -341,11 +342,42 @@ static bool has_guest_to_run(const struct pcpu *pcpu)
 	return false;
 }
 
+uint64_t windows_calm_until(uint64_t at)
+{
+	return at + 2UL * ((platform.timebase + SOON_HZ - 1) / SOON_HZ);
+}
+
+__attribute__((cold)) void windows_hold_off(struct pcpu *pcpu, uint64_t until)
+{
+	struct windows *w = pcpu->windows;
+
+	w->held_off = csr_read(CSR_SIE) & (BIT(IRQ_SSI) | BIT(IRQ_SEI));
+	csr_clear(CSR_SIE, w->held_off);
+	if (pcpu->files_taken)
+		csr_write(CSR_HGEIE, 0);
+	external_poll_at(EXTERNAL_WINDOW, until);
+	sched_set_host_timer(pcpu, until);
+}
+
+void windows_let_come(struct pcpu *pcpu)
+{
+	struct windows *w = pcpu->windows;
+
+	if (!w->held_off)
+		return;
+	csr_set(CSR_SIE, w->held_off);
+	w->held_off = 0;
+	if (pcpu->files_taken)
+		csr_write(CSR_HGEIE, pcpu->listened_files & w->sets[w->set].files);
+	external_poll_at(EXTERNAL_WINDOW, w->phase_end);
+}
+
 void windows_switch(struct pcpu *pcpu, uint64_t now)
 {
 	struct windows *w = pcpu->windows;
 
 	CHECK(!pcpu->current);
+	windows_let_come(pcpu);
 	if (w->flags_vcpu)
 		note_late(w, w->flags_vcpu, now);
 	*last(w) = pcpu->last;

@@ -40,6 +40,14 @@ uint64_t windows_start_time(const struct pcpu *pcpu, uint64_t now);
  * does not return. */
 void windows_vcpu_loaded(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now);
 
+/* Whatever is due while a vcpu waits for its window comes behind its first instructions: at this
+ * time, if the window begins at `at`. windows_hold_off(): interrupts of devices and other harts
+ * pend already, and are masked until then. windows_let_come(): if so, not any more. On this hart.
+ */
+uint64_t windows_calm_until(uint64_t at);
+void windows_hold_off(struct pcpu *pcpu, uint64_t until);
+void windows_let_come(struct pcpu *pcpu);
+
 /* Called when the vcpu begins the window at host time `now`: records how late that is. If HS still
  * has to set its OF bits (core/vcpu/hart_flags.h), windows_flags_set() does so. */
 void windows_vcpu_began(struct vcpu *vcpu, uint64_t now);

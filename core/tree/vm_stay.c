@@ -18,6 +18,9 @@
  * and 7,001; 1,008 and 1,281 with ssccfg). Overflows that wait have their own stays
  * (core/vcpu/hart_flags.h), or are set by the switch (test_overflows_that_stand: 9,804 for five,
  * for the whole stay).
+ *
+ * Not here: firmware events that M-mode counts. While a vcpu counts some, each takes a call of the
+ * firmware, of 430 instructions, when it is loaded and when it leaves (test_attacks_at_the_bound).
  */
 #define WAKE     200U
 #define TURN     600U

@@ -137,6 +137,8 @@ int heart(uint64_t hartid);
 int steps_kind(uint64_t hartid);
 int steady(uint64_t hartid);
 int tempest(uint64_t hartid);
+int ambush(uint64_t hartid);
+int sentry(uint64_t hartid);
 
 /* The marks of kind `marks`: what they are, and how many are not there any more. */
 void marks_put(uint64_t mark);

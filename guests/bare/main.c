@@ -80,6 +80,8 @@ static const struct {
     {"steps", steps_kind},
     {"steady", steady},
     {"tempest", tempest},
+    {"ambush", ambush},
+    {"sentry", sentry},
 };
 
 uint64_t end_time;

@@ -2,7 +2,8 @@
 /*
  * All vcpus sleep again and again until their timers, `nap=` ticks and 7 more for each vcpu, so
  * they wake one by one and together. nap=0: they compute. The last vcpu has the guest's device
- * interrupts `wires=`, a mask, enabled at its PLIC. Ends after `ticks=`.
+ * interrupts `wires=`, a mask, enabled at its PLIC. Each vcpu counts the first `fw=` firmware
+ * events, and then as many of the hart's. Ends after `ticks=`.
  */
 #include "guests/bare/vcpu/smp.h"
 
@@ -18,11 +19,27 @@ static void enable_wires(uint64_t vcpu)
 	ENABLE(vcpu) = (uint32_t)bootarg_num("wires", 0);
 }
 
+static void count(uint64_t events)
+{
+	static const uint64_t of_hart[] = {EVENT_INSTRUCTIONS, EVENT_CYCLES, 0x10019, 0x1001b,
+	                                   0x10021};
+	struct counters c = find_counters();
+
+	for (uint64_t n = 0; n < events; n++) {
+		struct sbiret r = pmu_config(c.hw, 0, of_hart[n % 5]);
+
+		pmu_config(c.fw, SBI_PMU_CFG_FLAG_AUTO_START, SBI_PMU_TYPE_FW << 16 | n);
+		if (!r.error)
+			pmu_start(BIT(r.value), -10000000000UL);
+	}
+}
+
 static void nap(uint64_t hartid, struct smp_vcpu *self)
 {
 	uint64_t ticks = bootarg_num("nap", 0);
 
 	(void)self;
+	count(bootarg_num("fw", 0));
 	csr_write(sie, IRQ_TIMER);
 	while (hartid || !time_is_up()) {
 		if (!ticks)

@@ -252,7 +252,7 @@ void sched_finish_entry(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t calm_unti
 	uint64_t next;
 
 	update_delegation(pcpu, vcpu);
-	*pcpu_pending(pcpu) = 0;
+	pcpu_top(pcpu)->pending = 0;
 	next = sched_next_event(pcpu, vcpu);
 	sched_set_host_timer(pcpu, next < calm_until ? calm_until : next);
 }

@@ -178,7 +178,8 @@ enum host_reg host_tree_window(const struct host_place *place, uint32_t index, u
 	row = low + high + span;
 	if (low != 3 || span != 2 || high < 1 || high > 2 || index >= (uint32_t)(n / row))
 		return HOST_REG_NONE;
-	return read_range(place, ranges + (int)index * row + low, high, span, base, size);
+	ranges += (uint64_t)index * (uint32_t)row + (uint32_t)low;
+	return read_range(place, ranges, high, span, base, size);
 }
 
 bool host_tree_says(const void *tree, int node, const char *property, const char *word)

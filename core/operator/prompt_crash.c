@@ -38,8 +38,7 @@ static void add_head(struct prompt *p)
 	         "'uptime_ticks':%lu,'vcpu':%u,'printed':%lu,'exits_noted':%s",
 	         crash.vm->config->name, failure, crash.state / 2, c->life,
 	         prompt_time(c->failure.at, US_PER_S), prompt_time(c->age, US_PER_S), c->age,
-	         c->vcpu, crash.text->printed,
-	         prompt_bool(crash.vm->config->crash_exits));
+	         c->vcpu, crash.text->printed, prompt_bool(crash.vm->config->crash_exits));
 }
 
 static void add_registers(struct prompt *p, uint32_t first)

@@ -146,7 +146,10 @@ static bool find_free(const struct room *room, uint64_t size, uint64_t *at)
 /* Returns the size of the largest free piece, in bytes. */
 static uint64_t largest_free(const struct room *room)
 {
-	uint64_t low = 0, high = vm_ranges_sum(room->limits->guests.ranges, room->limits->guests.n) / VM_MEMORY_STEP, at;
+	uint64_t low = 0,
+	         high = vm_ranges_sum(room->limits->guests.ranges, room->limits->guests.n) /
+	                VM_MEMORY_STEP,
+	         at;
 
 	/* If one size fits, each smaller size fits. */
 	while (low < high) {

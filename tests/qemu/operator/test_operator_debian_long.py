@@ -39,8 +39,8 @@ def test_from_login_to_report(tmp_path):
         report = machine.ssh("ops", "cd /root && perf-vms export linux.samples -o linux.data && "
                                     "perf report --stdio -i linux.data 2>/dev/null")
         assert "linux" in report and "%" in report, report
-        page = machine.ssh("ops", "cd /root && perf-vms html linux.samples -o linux.html >/dev/null "
-                                  "&& head -c 15 linux.html")
+        page = machine.ssh("ops", "cd /root && perf-vms html linux.samples -o linux.html "
+                                  ">/dev/null && head -c 15 linux.html")
         assert page.lower() == "<!doctype html>", page
         machine.ssh("ops", "tally-ctl --operator stop linux && tally-ctl --operator stop control")
         told = objects(machine.ssh("ops", "tally-ctl --operator vms --json"))

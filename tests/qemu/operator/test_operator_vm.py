@@ -20,8 +20,9 @@ def test_watch(tmp_path, backend):
     refused = 'operator = "control"'
     asked = [("vms --json", 0), ("exits --json", 0), ("pmu", 0), ("stop alpha", refused),
              ("start alpha", refused), ("restart alpha", refused), ("move alpha 0 0", refused),
-             ("crash alpha", refused), ("last alpha", refused), ("poweroff", "serial line"), ("frames on", "serial line"),
-             ("trace on", "serial line"), ("observe beta instructions", "operator-vms"),
+             ("crash alpha", refused), ("last alpha", refused), ("poweroff", "serial line"),
+             ("frames on", "serial line"), ("trace on", "serial line"),
+             ("observe beta instructions", "operator-vms"),
              ("observe gamma instructions", "operator-vms"), ("nonsense", "no such command"),
              ("observe alpha instructions:u --json", 0), ("observed --json", 0),
              ("unobserve --json", 0), ("observed --json", 0), ("x" * 65, "no such command")]

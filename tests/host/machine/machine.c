@@ -74,7 +74,7 @@ _Noreturn void machine_differs(const char *format, ...)
 	machine_ends();
 }
 
-static uint64_t timer_of(const struct machine_hart *h)
+uint64_t machine_host_timer(const struct machine_hart *h)
 {
 	return machine.kind.sstc ? h->csr[CSR_STIMECMP] : h->timer;
 }
@@ -83,7 +83,7 @@ uint64_t machine_pending(const struct machine_hart *h)
 {
 	uint64_t pending = h->csr[CSR_SIP] & (BIT(IRQ_SSI) | BIT(IRQ_LCOFI));
 
-	if (machine.time >= timer_of(h))
+	if (machine.time >= machine_host_timer(h))
 		pending |= BIT(IRQ_STI);
 	if (chip_interrupts((uint32_t)(h - machine.hart)))
 		pending |= BIT(IRQ_SEI);
@@ -220,8 +220,8 @@ static void time_passes(void)
 
 		if (h->stalled_until > machine.time && h->stalled_until < next)
 			next = h->stalled_until;
-		if (h->started && h->csr[CSR_SIE] & BIT(IRQ_STI) && timer_of(h) < next)
-			next = timer_of(h);
+		if (h->started && h->csr[CSR_SIE] & BIT(IRQ_STI) && machine_host_timer(h) < next)
+			next = machine_host_timer(h);
 		if (h->guest_waits && guest_timer(h) < next)
 			next = guest_timer(h);
 	}

@@ -162,6 +162,9 @@ void machine_rests(struct machine_hart *h, bool rests);
 void machine_turn(void);
 /* Whether the timer of the guest in the hart has expired, with Sstc. */
 bool machine_guest_timer(const struct machine_hart *h);
+
+/* Returns the host time of the hart's timer. */
+uint64_t machine_host_timer(const struct machine_hart *h);
 /* The hart's interrupts, with the layout of sip. */
 uint64_t machine_pending(const struct machine_hart *h);
 void machine_start_hart(uint64_t hartid, uint64_t entry, void *opaque);

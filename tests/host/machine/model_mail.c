@@ -28,6 +28,13 @@ static uint64_t wanted(const struct vcpu *vcpu)
 	           : vcpu->requests.pending & vcpu->requests.enabled & heard;
 }
 
+/* Whether what is due may wait for the first instructions of a window: the hart's timer is two
+ * ticks away at most, and it comes with that (core/sched/windows.h). */
+static bool holds_off(const struct machine_hart *h)
+{
+	return machine.kind.schedules && machine_host_timer(h) <= machine.time + 2;
+}
+
 bool model_is_late(struct model_due *due)
 {
 	bool late = true;
@@ -38,7 +45,7 @@ bool model_is_late(struct model_due *due)
 
 		if (!due->on)
 			due->rested[i] = h->rested;
-		late &= rests || h->rested != due->rested[i];
+		late &= (rests || h->rested != due->rested[i]) && !holds_off(h);
 	}
 	due->on = true;
 	return late;

@@ -87,9 +87,10 @@ bool vm_blob_check(const struct vm_node *n, uint64_t blob_size)
  * end are two thirds of the longer one. The more common characters and the fewer others, the larger
  * is the result.
  */
-static int likeness(const char *a, int na, const char *b, int nb)
+static int likeness(const char *a, const char *b)
 {
-	int most = na > nb ? na : nb, least = na + nb - most, begin = 0, end = 0, like;
+	int na = (int)strlen(a), nb = (int)strlen(b), most = na > nb ? na : nb;
+	int least = na + nb - most, begin = 0, end = 0, like;
 
 	while (begin < least && a[begin] == b[begin])
 		begin++;
@@ -103,62 +104,49 @@ static int likeness(const char *a, int na, const char *b, int nb)
 	return 0;
 }
 
-static const char *word_end(const char *at)
+static bool refuse_unknown(const struct vm_node *n, const char *name, const char *const *names,
+                           unsigned int count)
 {
-	while (*at && *at != ' ')
-		at++;
-	return at;
-}
+	const char *meant = "", *question = "";
+	int most = 0;
 
-bool vm_is_listed(const char *name, const char *list)
-{
-	size_t length = strlen(name);
-	const char *end;
+	for (unsigned int i = 0; i < count; i++) {
+		int like = likeness(name, names[i]);
 
-	for (const char *at = list; *at; at = end + (*end == ' ')) {
-		end = word_end(at);
-		if ((size_t)(end - at) == length && memcmp(at, name, length) == 0)
-			return true;
-	}
-	return false;
-}
-
-static bool refuse_unknown(const struct vm_node *n, const char *name, const char *names)
-{
-	const char *meant = "", *end;
-	int most = 0, length = 0;
-
-	for (const char *at = names; *at; at = end + (*end == ' ')) {
-		int like;
-
-		end = word_end(at);
-		like = likeness(name, (int)strlen(name), at, (int)(end - at));
 		if (like > most) {
 			most = like;
-			meant = at;
-			length = (int)(end - at);
+			meant = names[i];
+			question = "; did you mean ";
 		}
 	}
 	return vm_refuse(n, VM_REFUSED_UNKNOWN_PROPERTY, name,
-	                 "is not a property of this node%s%.*s%s", most ? "; did you mean " : "",
-	                 length, meant, most ? "?" : "");
+	                 "is not a property of this node%s%s%s", question, meant, most ? "?" : "");
 }
 
-bool vm_check_props(const struct vm_node *n, const char *names)
+bool vm_read_props(const struct vm_node *n, const char *const *names, unsigned int count,
+                   struct vm_prop *props)
 {
 	int offset;
 
+	for (unsigned int i = 0; i < count; i++)
+		props[i] = (struct vm_prop){names[i], NULL, 0};
 	fdt_for_each_property_offset(offset, n->blob, n->at)
 	{
 		const char *name;
-		const void *data = fdt_getprop_by_offset(n->blob, offset, &name, NULL);
+		int size;
+		const void *data = fdt_getprop_by_offset(n->blob, offset, &name, &size);
+		unsigned int i = 0;
 
 		if (!data)
 			return vm_refuse(n, VM_REFUSED_BLOB, "", "has a broken property");
-		if (!vm_is_listed(name, names))
-			return refuse_unknown(n, name, names);
-		if (fdt_getprop(n->blob, n->at, name, NULL) != data)
+		while (i < count && strcmp(name, names[i]) != 0)
+			i++;
+		if (i == count)
+			return refuse_unknown(n, name, names, count);
+		if (props[i].data)
 			return vm_refuse(n, VM_REFUSED_DUPLICATE, name, "is given twice");
+		props[i].data = data;
+		props[i].size = (uint32_t)size;
 	}
 	return true;
 }
@@ -182,55 +170,31 @@ bool vm_has_room(const struct vm_node *n, const char *kind, uint32_t number, uin
 	       vm_refuse(n, VM_REFUSED_TOO_MANY, "", "is one %s more than %u", kind, most);
 }
 
-const void *vm_prop(const struct vm_node *n, const char *name, uint32_t *size)
+bool vm_require(const struct vm_node *n, const struct vm_prop *prop)
 {
-	int bytes;
-	const void *data = fdt_getprop(n->blob, n->at, name, &bytes);
-
-	*size = data ? (uint32_t)bytes : 0;
-	return data;
+	return prop->data || vm_refuse(n, VM_REFUSED_MISSING_PROPERTY, prop->name, "is missing");
 }
 
-bool vm_has(const struct vm_node *n, const char *name)
+bool vm_read_u64(const struct vm_node *n, const struct vm_prop *prop, uint64_t *value)
 {
-	return fdt_getprop(n->blob, n->at, name, NULL) != NULL;
-}
-
-bool vm_require(const struct vm_node *n, const char *name)
-{
-	return vm_has(n, name) || vm_refuse(n, VM_REFUSED_MISSING_PROPERTY, name, "is missing");
-}
-
-bool vm_read_bytes(const struct vm_node *n, const char *name, uint32_t bytes, const char *what,
-                   const fdt32_t **data)
-{
-	uint32_t size;
-
-	*data = vm_prop(n, name, &size);
-	return !*data || size == bytes ||
-	       vm_refuse(n, VM_REFUSED_SIZE, name, "is %u bytes long, not %u: %s", size, bytes,
-	                 what);
-}
-
-bool vm_read_u64(const struct vm_node *n, const char *name, uint64_t *value)
-{
-	const fdt32_t *data;
-
-	if (!vm_read_bytes(n, name, 8, "one 64-bit number, two cells", &data))
-		return false;
-	if (data)
-		*value = fdt64_ld((const void *)data);
+	if (!prop->data)
+		return true;
+	if (prop->size != sizeof(*value))
+		return vm_refuse(n, VM_REFUSED_SIZE, prop->name,
+		                 "is %u bytes long, not 8: one 64-bit number, two cells",
+		                 prop->size);
+	*value = fdt64_ld(prop->data);
 	return true;
 }
 
-bool vm_read_u32(const struct vm_node *n, const char *name, uint32_t *value)
+bool vm_read_u32(const struct vm_node *n, const struct vm_prop *prop, uint32_t *value)
 {
-	const fdt32_t *data;
-
-	if (!vm_read_bytes(n, name, 4, "one cell", &data))
-		return false;
-	if (data)
-		*value = fdt32_ld(data);
+	if (!prop->data)
+		return true;
+	if (prop->size != sizeof(*value))
+		return vm_refuse(n, VM_REFUSED_SIZE, prop->name,
+		                 "is %u bytes long, not 4: one cell", prop->size);
+	*value = fdt32_ld(prop->data);
 	return true;
 }
 
@@ -262,29 +226,25 @@ bool vm_refuse_hart(const struct vm_node *n, const char *property, uint64_t id)
 	return vm_refuse(n, VM_REFUSED_HART, property, "hart %lu cannot be used: %s", id, why);
 }
 
-bool vm_read_cells(const struct vm_node *n, const char *name, const fdt32_t **cells,
-                   uint32_t *count)
+bool vm_count_cells(const struct vm_node *n, const struct vm_prop *prop, uint32_t *count)
 {
-	uint32_t size;
-
-	*cells = vm_prop(n, name, &size);
-	*count = size / sizeof(fdt32_t);
-	return size % sizeof(fdt32_t) == 0 ||
-	       vm_refuse(n, VM_REFUSED_SIZE, name, "is %u bytes long, not a list of cells of 4",
-	                 size);
+	*count = prop->size / sizeof(fdt32_t);
+	return prop->size % sizeof(fdt32_t) == 0 ||
+	       vm_refuse(n, VM_REFUSED_SIZE, prop->name,
+	                 "is %u bytes long, not a list of cells of 4", prop->size);
 }
 
 /* Without `valid`, the numbers are hart ids, and each sets the bit of the hart's index. */
-static bool read_mask(const struct vm_node *n, const char *name, const uint64_t *valid,
+static bool read_mask(const struct vm_node *n, const struct vm_prop *prop, const uint64_t *valid,
                       uint64_t *mask)
 {
-	const fdt32_t *cells;
+	const fdt32_t *cells = prop->data;
 	uint32_t count;
 
-	if (!vm_read_cells(n, name, &cells, &count))
-		return false;
 	if (!cells)
 		return true;
+	if (!vm_count_cells(n, prop, &count))
+		return false;
 	*mask = 0;
 	/* Ends after at most 65 iterations: the 65th number is out of range or occurs twice. */
 	for (uint32_t i = 0; i < count; i++) {
@@ -292,55 +252,57 @@ static bool read_mask(const struct vm_node *n, const char *name, const uint64_t 
 		uint32_t bit = valid ? number : vm_hart(&n->limits->harts, number);
 
 		if (!valid && bit >= VM_MAX_HARTS)
-			return vm_refuse_hart(n, name, number);
+			return vm_refuse_hart(n, prop->name, number);
 		if (valid && (bit >= 64 || !(*valid >> bit & 1)))
-			return vm_refuse(n, VM_REFUSED_COUNTER, name,
+			return vm_refuse(n, VM_REFUSED_COUNTER, prop->name,
 			                 "this machine has no counter %u", number);
 		if (*mask >> bit & 1)
-			return vm_refuse(n, VM_REFUSED_DUPLICATE, name, "names %u twice", number);
+			return vm_refuse(n, VM_REFUSED_DUPLICATE, prop->name, "names %u twice",
+			                 number);
 		*mask |= 1ULL << bit;
 	}
 	return true;
 }
 
-bool vm_read_counters(const struct vm_node *n, const char *name, uint64_t valid, uint64_t *mask)
+bool vm_read_counters(const struct vm_node *n, const struct vm_prop *prop, uint64_t valid,
+                      uint64_t *mask)
 {
-	return read_mask(n, name, &valid, mask);
+	return read_mask(n, prop, &valid, mask);
 }
 
-bool vm_read_harts(const struct vm_node *n, const char *name, uint64_t *mask)
+bool vm_read_harts(const struct vm_node *n, const struct vm_prop *prop, uint64_t *mask)
 {
-	return read_mask(n, name, NULL, mask);
+	return read_mask(n, prop, NULL, mask);
 }
 
-bool vm_read_string(const struct vm_node *n, const char *name, uint32_t max, const char **string)
+bool vm_read_string(const struct vm_node *n, const struct vm_prop *prop, uint32_t max,
+                    const char **string)
 {
-	uint32_t size;
-	const char *s = vm_prop(n, name, &size);
+	const char *s = prop->data;
 
 	if (!s)
 		return true;
-	if (size == 0 || memchr(s, '\0', size) != s + size - 1)
-		return vm_refuse(n, VM_REFUSED_STRING, name, "is not one string");
-	if (size - 1 > max)
-		return vm_refuse(n, VM_REFUSED_STRING, name, "is %u bytes long, more than %u",
-		                 size - 1, max);
+	if (prop->size == 0 || memchr(s, '\0', prop->size) != s + prop->size - 1)
+		return vm_refuse(n, VM_REFUSED_STRING, prop->name, "is not one string");
+	if (prop->size - 1 > max)
+		return vm_refuse(n, VM_REFUSED_STRING, prop->name, "is %u bytes long, more than %u",
+		                 prop->size - 1, max);
 	*string = s;
 	return true;
 }
 
-bool vm_read_word(const struct vm_node *n, const char *name, const char *const *words,
+bool vm_read_word(const struct vm_node *n, const struct vm_prop *prop, const char *const *words,
                   uint32_t count, uint32_t *which)
 {
 	char list[sizeof(n->why->reason)];
 	struct text text = text_begin(list, sizeof(list));
-	const char *s = NULL;
+	const char *s = "";
 	uint32_t i = 0;
 
-	if (!vm_read_string(n, name, UINT32_MAX, &s))
-		return false;
-	if (!s)
+	if (!prop->data)
 		return true;
+	if (!vm_read_string(n, prop, UINT32_MAX, &s))
+		return false;
 	while (i < count && strcmp(s, words[i]) != 0)
 		i++;
 	*which = i;
@@ -348,26 +310,26 @@ bool vm_read_word(const struct vm_node *n, const char *name, const char *const *
 		return true;
 	for (i = 0; i < count; i++)
 		text_add(&text, "%s\"%s\"", !i ? "" : i + 1 < count ? ", " : " or ", words[i]);
-	return vm_refuse(n, VM_REFUSED_VALUE, name, "is not %s", list);
+	return vm_refuse(n, VM_REFUSED_VALUE, prop->name, "is not %s", list);
 }
 
-bool vm_read_choice(const struct vm_node *n, const char *name, const char *first,
+bool vm_read_choice(const struct vm_node *n, const struct vm_prop *prop, const char *first,
                     const char *second, bool *is_second)
 {
 	const char *words[] = {first, second};
 	uint32_t which = *is_second;
 
-	if (!vm_read_word(n, name, words, 2, &which))
+	if (!vm_read_word(n, prop, words, 2, &which))
 		return false;
 	*is_second = which == 1;
 	return true;
 }
 
-bool vm_read_on(const struct vm_node *n, const char *name, bool *on)
+bool vm_read_on(const struct vm_node *n, const struct vm_prop *prop, bool *on)
 {
 	bool off = !*on;
 
-	if (!vm_read_choice(n, name, "on", "off", &off))
+	if (!vm_read_choice(n, prop, "on", "off", &off))
 		return false;
 	*on = !off;
 	return true;

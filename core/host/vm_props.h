@@ -6,8 +6,6 @@
 #ifndef CORE_HOST_VM_PROPS_H
 #define CORE_HOST_VM_PROPS_H
 
-#include <libfdt.h>
-
 #include "core/host/vm_config.h"
 
 /* A node of a VM tree, and what its functions need. */
@@ -30,6 +28,13 @@ static inline struct vm_node vm_node_at(const struct vm_node *n, int at)
 /* Returns the child with this name, which must exist. */
 struct vm_node vm_child(const struct vm_node *n, const char *name);
 
+/* A property as it is in the blob. */
+struct vm_prop {
+	const char *name;
+	const void *data; /* NULL if it is not given */
+	uint32_t size;    /* bytes */
+};
+
 /*
  * Refuses a property, which may come from the blob; "": the node itself. The reason has the format
  * of core/lib/printf.h; its arguments may be strings from a blob. Returns false.
@@ -43,58 +48,50 @@ bool vm_has_room(const struct vm_node *n, const char *kind, uint32_t number, uin
 /* Checks that the blob is a valid device tree. Must be called before anything else reads it. */
 bool vm_blob_check(const struct vm_node *n, uint64_t blob_size);
 
-/* Whether a name is in a list of names, which has a space between two. */
-bool vm_is_listed(const char *name, const char *list);
-
-/* Refuses a property of the node that is not in such a list, or that occurs twice. */
-bool vm_check_props(const struct vm_node *n, const char *names);
+/*
+ * Reads all properties of the node. Refuses a property that is not in names, or that occurs twice.
+ * props[i] becomes the property names[i].
+ */
+bool vm_read_props(const struct vm_node *n, const char *const *names, unsigned int count,
+                   struct vm_prop *props);
 bool vm_refuse_children(const struct vm_node *n);
+bool vm_require(const struct vm_node *n, const struct vm_prop *prop);
 
-/* Returns a property of the node as it is in the blob, and its size in bytes; NULL and 0 if the
- * node does not have it. */
-const void *vm_prop(const struct vm_node *n, const char *name, uint32_t *size);
-bool vm_has(const struct vm_node *n, const char *name);
-bool vm_require(const struct vm_node *n, const char *name);
-
-/* Each of the following readers does nothing if the node does not have the property. */
-
-/* Reads a property of so many bytes, in words `what`. They stay in the blob. *data is NULL if the
- * property is not given. */
-bool vm_read_bytes(const struct vm_node *n, const char *name, uint32_t bytes, const char *what,
-                   const fdt32_t **data);
+/* Each of the following readers does nothing if the property is not given. */
 
 /* Reads a 64-bit number. */
-bool vm_read_u64(const struct vm_node *n, const char *name, uint64_t *value);
+bool vm_read_u64(const struct vm_node *n, const struct vm_prop *prop, uint64_t *value);
 
 /* Reads one cell. */
-bool vm_read_u32(const struct vm_node *n, const char *name, uint32_t *value);
+bool vm_read_u32(const struct vm_node *n, const struct vm_prop *prop, uint32_t *value);
 
-/* Reads a list of cells, which stay in the blob. *cells is NULL if the property is not given. */
-bool vm_read_cells(const struct vm_node *n, const char *name, const fdt32_t **cells,
-                   uint32_t *count);
+/* Counts the cells of a list. */
+bool vm_count_cells(const struct vm_node *n, const struct vm_prop *prop, uint32_t *count);
 
 /* Reads a list of counters into a mask. Refuses those that are not in `valid`, and one that occurs
  * twice. */
-bool vm_read_counters(const struct vm_node *n, const char *name, uint64_t valid, uint64_t *mask);
+bool vm_read_counters(const struct vm_node *n, const struct vm_prop *prop, uint64_t valid,
+                      uint64_t *mask);
 
 /* The same for a list of hart ids; the bits of the mask are the harts' indexes. */
-bool vm_read_harts(const struct vm_node *n, const char *name, uint64_t *mask);
+bool vm_read_harts(const struct vm_node *n, const struct vm_prop *prop, uint64_t *mask);
 
 /* Refuses the id of a hart that VMs cannot have. property: "" for the node itself. */
 bool vm_refuse_hart(const struct vm_node *n, const char *property, uint64_t id);
 
 /* Reads one string of at most max bytes without its NUL. It stays in the blob. */
-bool vm_read_string(const struct vm_node *n, const char *name, uint32_t max, const char **string);
+bool vm_read_string(const struct vm_node *n, const struct vm_prop *prop, uint32_t max,
+                    const char **string);
 
 /* Reads one of some words; *which is its index. */
-bool vm_read_word(const struct vm_node *n, const char *name, const char *const *words,
+bool vm_read_word(const struct vm_node *n, const struct vm_prop *prop, const char *const *words,
                   uint32_t count, uint32_t *which);
 
 /* Reads one of two words. */
-bool vm_read_choice(const struct vm_node *n, const char *name, const char *first,
+bool vm_read_choice(const struct vm_node *n, const struct vm_prop *prop, const char *first,
                     const char *second, bool *is_second);
 
 /* The same for "on" and "off". */
-bool vm_read_on(const struct vm_node *n, const char *name, bool *on);
+bool vm_read_on(const struct vm_node *n, const struct vm_prop *prop, bool *on);
 
 #endif

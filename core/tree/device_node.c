@@ -6,7 +6,6 @@
 
 #include "core/host/host_tree.h"
 #include "core/lib/text.h"
-#include "core/lib/types.h"
 
 #define PATH_BYTES     72U
 #define NAME_BYTES     64U
@@ -23,42 +22,85 @@ enum fate {
 	UNKNOWN,
 };
 
-static const char literal[] =
-    "compatible reg-names interrupt-names clock-names model label status clock-frequency "
-    "current-speed reg-shift reg-io-width reg-offset fifo-size tx-threshold "
-    "no-loopback-test dma-coherent dma-noncoherent big-endian little-endian native-endian "
-    "bank-width device-width device_type #address-cells #size-cells pinctrl-names "
-    "auto-flow-control uart-has-rtscts reset-names dma-names";
+static const char *const literal[] = {
+    "compatible",      "reg-names",       "interrupt-names",
+    "clock-names",     "model",           "label",
+    "status",          "clock-frequency", "current-speed",
+    "reg-shift",       "reg-io-width",    "reg-offset",
+    "fifo-size",       "tx-threshold",    "no-loopback-test",
+    "dma-coherent",    "dma-noncoherent", "big-endian",
+    "little-endian",   "native-endian",   "bank-width",
+    "device-width",    "device_type",     "#address-cells",
+    "#size-cells",     "pinctrl-names",   "auto-flow-control",
+    "uart-has-rtscts", "reset-names",     "dma-names",
+};
 
-static const char dropped[] =
-    "reg phandle linux,phandle interrupt-parent interrupts interrupts-extended";
+static const char *const dropped[] = {
+    "reg", "phandle", "linux,phandle", "interrupt-parent", "interrupts", "interrupts-extended",
+};
 
 /* Properties that hold phandles by the conventions of bindings. */
-static const char references[] =
-    "assigned-clocks assigned-clock-parents dmas iommus iommu-map resets power-domains "
-    "phys phy-handle mboxes memory-region nvmem nvmem-cells msi-parent msi-map regmap "
-    "syscon interrupt-map gpios hwlocks interconnects io-channels pwms thermal-sensors "
-    "remote-endpoint operating-points-v2 sound-dai access-controllers";
+static const char *const references[] = {
+    "assigned-clocks",
+    "assigned-clock-parents",
+    "dmas",
+    "iommus",
+    "iommu-map",
+    "resets",
+    "power-domains",
+    "phys",
+    "phy-handle",
+    "mboxes",
+    "memory-region",
+    "nvmem",
+    "nvmem-cells",
+    "msi-parent",
+    "msi-map",
+    "regmap",
+    "syscon",
+    "interrupt-map",
+    "gpios",
+    "hwlocks",
+    "interconnects",
+    "io-channels",
+    "pwms",
+    "thermal-sensors",
+    "remote-endpoint",
+    "operating-points-v2",
+    "sound-dai",
+    "access-controllers",
+};
 static const char *const reference_ends[] = {"-gpios", "-gpio", "-supply"};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static bool is_among(const char *name, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
 
 static bool is_reference(const char *name)
 {
 	size_t length = strlen(name);
 
-	for (size_t i = 0; i < ARRAY_SIZE(reference_ends); i++) {
+	for (size_t i = 0; i < COUNT(reference_ends); i++) {
 		size_t end = strlen(reference_ends[i]);
 
 		if (length > end && strcmp(name + length - end, reference_ends[i]) == 0)
 			return true;
 	}
-	return strncmp(name, "pinctrl-", 8) == 0 || vm_is_listed(name, references);
+	return strncmp(name, "pinctrl-", 8) == 0 || is_among(name, references, COUNT(references));
 }
 
 static enum fate fate_of(const char *name)
 {
-	if (vm_is_listed(name, literal))
+	if (is_among(name, literal, COUNT(literal)))
 		return COPIED;
-	if (vm_is_listed(name, dropped))
+	if (is_among(name, dropped, COUNT(dropped)))
 		return DROPPED;
 	if (strcmp(name, "clocks") == 0)
 		return CLOCKS;
@@ -225,7 +267,7 @@ static void write_clock(struct dt_writer *w, const void *host, int clock, uint32
 	dt_begin(w, name);
 	dt_put_string(w, "compatible", "fixed-clock");
 	dt_put_u32(w, "#clock-cells", 0);
-	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+	for (size_t i = 0; i < COUNT(wanted); i++) {
 		const void *value = fdt_getprop(host, clock, wanted[i], &size);
 
 		if (value && size <= 64)

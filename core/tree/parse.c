@@ -11,21 +11,47 @@
 #include <string.h>
 
 #include "core/host/vm_props.h"
+#include "core/lib/text.h"
 #include "core/tree/pmu_node.h"
-#include "core/tree/vm_groups.h"
+#include "core/tree/vm_aia.h"
 #include "core/tree/vm_devices.h"
+#include "core/tree/vm_layout.h"
+#include "core/tree/vm_life_config.h"
 #include "core/tree/vm_memory.h"
+#include "core/tree/vm_memory_config.h"
 #include "core/tree/vm_names.h"
+#include "core/tree/vm_operator.h"
+#include "core/tree/vm_pmu_config.h"
 #include "core/tree/vm_schedule.h"
 #include "core/tree/vm_shared.h"
+#include "core/tree/vm_turns.h"
 
-static const char vm_props[] =
-    "memory memory-at kernel load-offset initrd bootargs console interrupts budget "
-    "restart restart-limit bad-access controls heartbeat-ms crash-exits boot look share "
-    "pmu pmu-counters pmu-reads pmu-events pmu-raw-events pmu-snapshot pmu-freeze "
-    "pmu-idle-cycles pmu-overflow pmu-overflow-limit "
-    "operator operator-vms operator-requests-hz operator-interrupt operator-identity "
-    "operator-samples-hz";
+enum { IMAGE_DATA, IMAGE_PHANDLE, IMAGE_PROPS };
+static const char *const image_props[IMAGE_PROPS] = {"data", "phandle"};
+
+static const char *const vcpu_props[] = {"harts"};
+
+enum {
+	VM_MEMORY, /* followed by the others of VM_MEMORY_PROP_NAMES */
+	VM_KERNEL = VM_MEMORY + VM_MEMORY_PROPS,
+	VM_LOAD_OFFSET,
+	VM_INITRD,
+	VM_BOOTARGS,
+	VM_CONSOLE,
+	VM_INTERRUPTS,
+	VM_BUDGET,
+	VM_LIFE,                             /* followed by the others of VM_LIFE_PROP_NAMES */
+	VM_TURNS = VM_LIFE + VM_LIFE_PROPS,  /* followed by those of VM_TURN_PROP_NAMES */
+	VM_PMU = VM_TURNS + VM_TURN_PROPS,   /* followed by VM_PMU_PROP_NAMES */
+	VM_OPERATOR = VM_PMU + VM_PMU_PROPS, /* followed by VM_OPERATOR_PROP_NAMES */
+	VM_PROPS = VM_OPERATOR + VM_OPERATOR_PROPS
+};
+/* In the order of the enum above. */
+static const char *const vm_props[VM_PROPS] = {
+    VM_MEMORY_PROP_NAMES, "kernel",           "load-offset",     "initrd",
+    "bootargs",           "console",          "interrupts",      "budget",
+    VM_LIFE_PROP_NAMES,   VM_TURN_PROP_NAMES, VM_PMU_PROP_NAMES, VM_OPERATOR_PROP_NAMES,
+};
 
 /* Returns the node of the first image with this phandle; negative: there is none. */
 static int image_of(const struct vm_node *n, uint32_t phandle)
@@ -42,43 +68,53 @@ static int image_of(const struct vm_node *n, uint32_t phandle)
 
 static bool parse_image(const struct vm_node *n)
 {
-	uint32_t phandle = 0, size;
+	struct vm_prop props[IMAGE_PROPS];
+	const struct vm_prop *data = &props[IMAGE_DATA];
+	uint32_t phandle = 0;
 
 	if (!vm_has_room(n, "image", n->tree->n_images, VM_MAX_IMAGES) ||
-	    !vm_check_props(n, "data phandle") || !vm_refuse_children(n) || !vm_require(n, "data"))
+	    !vm_read_props(n, image_props, IMAGE_PROPS, props) || !vm_refuse_children(n) ||
+	    !vm_require(n, data))
 		return false;
-	vm_prop(n, "data", &size);
-	if (!size)
+	if (!data->size)
 		return vm_refuse(n, VM_REFUSED_EMPTY_IMAGE, "data", "is empty");
-	if (!vm_read_u32(n, "phandle", &phandle))
+	if (!vm_read_u32(n, &props[IMAGE_PHANDLE], &phandle))
 		return false;
 	n->tree->n_images++;
 	return !phandle || image_of(n, phandle) == n->at ||
 	       vm_refuse(n, VM_REFUSED_DUPLICATE, "phandle", "belongs to another image too");
 }
 
-static bool find_image(const struct vm_node *n, const char *name, struct vm_image *image)
+static bool find_image(const struct vm_node *n, const struct vm_prop *prop, struct vm_image *image)
 {
 	uint32_t phandle = 0;
 	int node, size = 0;
 
-	if (!vm_read_u32(n, name, &phandle))
+	if (!vm_read_u32(n, prop, &phandle))
 		return false;
 	node = image_of(n, phandle);
 	if (node >= 0)
 		image->data = fdt_getprop(n->blob, node, "data", &size);
 	image->size = (uint64_t)size;
-	return node >= 0 || !vm_has(n, name) ||
-	       vm_refuse(n, VM_REFUSED_PHANDLE, name, "does not refer to a child of /images");
+	return node >= 0 || !prop->data ||
+	       vm_refuse(n, VM_REFUSED_PHANDLE, prop->name, "does not refer to a child of /images");
 }
 
 /* Refuses a vcpu for a reason with two ids of harts, each in place of a '#'. */
 static bool refuse_harts(const struct vm_node *n, const char *why, uint32_t id, uint32_t other)
 {
-	const char *first = strchr(why, '#'), *second = strchr(first + 1, '#');
+	char reason[sizeof(n->why->reason)];
+	struct text text = text_begin(reason, sizeof(reason));
 
-	return vm_refuse(n, VM_REFUSED_HARTS, "harts", "%.*s%u%.*s%u%s", (int)(first - why), why,
-	                 id, (int)(second - first - 1), first + 1, other, second + 1);
+	for (; *why; why++) {
+		if (*why != '#') {
+			text_add(&text, "%c", *why);
+			continue;
+		}
+		text_add(&text, "%u", id);
+		id = other;
+	}
+	return vm_refuse(n, VM_REFUSED_HARTS, "harts", "%s", reason);
 }
 
 /* A vcpu that moves takes its counts, timer and registers along, so its harts must be alike. */
@@ -101,17 +137,18 @@ static bool parse_vcpu(const struct vm_node *n)
 	uint64_t *harts = &n->vm->vcpus[index].harts;
 	uint32_t *first = &n->vm->vcpus[index].first_hart;
 	char name[] = "vcpu0";
+	struct vm_prop prop;
 
 	name[4] = (char)('0' + index);
 	if (strcmp(fdt_get_name(n->blob, n->at, NULL), name) != 0)
 		return vm_refuse(n, VM_REFUSED_NO_VCPU, "",
 		                 "vcpus are vcpu0, vcpu1 and so on: %s belongs here", name);
-	if (!vm_check_props(n, "harts") || !vm_refuse_children(n) || !vm_require(n, "harts") ||
-	    !vm_read_harts(n, "harts", harts))
+	if (!vm_read_props(n, vcpu_props, 1, &prop) || !vm_refuse_children(n) ||
+	    !vm_require(n, &prop) || !vm_read_harts(n, &prop, harts))
 		return false;
 	if (!*harts)
 		return vm_refuse(n, VM_REFUSED_SIZE, "harts", "names no hart");
-	*first = vm_hart(&n->limits->harts, fdt32_ld(fdt_getprop(n->blob, n->at, "harts", NULL)));
+	*first = vm_hart(&n->limits->harts, fdt32_ld(prop.data));
 	return check_alike(n, *harts, *first);
 }
 
@@ -139,13 +176,14 @@ static bool parse_vcpus(const struct vm_node *n)
 	return n->vm->n_vcpus || vm_refuse(n, VM_REFUSED_NO_VCPU, "", "has no vcpu");
 }
 
-static bool parse_images_of_vm(const struct vm_node *n)
+static bool parse_images_of_vm(const struct vm_node *n, const struct vm_prop *props)
 {
 	struct vm_config *vm = n->vm;
 
-	return vm_require(n, "kernel") && find_image(n, "kernel", &vm->kernel) &&
-	       find_image(n, "initrd", &vm->initrd) &&
-	       vm_read_u64(n, "load-offset", &vm->kernel_offset) && vm_layout(n);
+	return vm_require(n, &props[VM_KERNEL]) && find_image(n, &props[VM_KERNEL], &vm->kernel) &&
+	       find_image(n, &props[VM_INITRD], &vm->initrd) &&
+	       vm_read_u64(n, &props[VM_LOAD_OFFSET], &vm->kernel_offset) &&
+	       vm_layout(n, props[VM_LOAD_OFFSET].data != NULL);
 }
 
 static bool parse_name(const struct vm_node *n)
@@ -163,17 +201,20 @@ static bool parse_name(const struct vm_node *n)
 static bool parse_vm(const struct vm_node *n)
 {
 	struct vm_config *vm = n->vm;
+	struct vm_prop props[VM_PROPS];
 
 	if (!vm_has_room(n, "VM", n->tree->n_vms, VM_MAX_VMS))
 		return false;
 	vm->console = true;
 	/* Memory and images come late, since a refusal of them hides all others of the VM. */
-	if (!parse_name(n) || !vm_check_props(n, vm_props) || !vm_parse_life(n) ||
-	    !vm_parse_turns(n) || !vm_read_on(n, "console", &vm->console) ||
-	    !vm_read_string(n, "bootargs", VM_BOOTARGS_MAX, &vm->bootargs) || !parse_vcpus(n) ||
-	    !vm_parse_interrupts(n) || !vm_parse_operator(n) || !vm_parse_pmu(n) ||
-	    !vm_parse_budget(n) || !vm_parse_memory(n) || !vm_parse_devices(n) ||
-	    !parse_images_of_vm(n))
+	if (!parse_name(n) || !vm_read_props(n, vm_props, VM_PROPS, props) ||
+	    !vm_parse_life(n, &props[VM_LIFE]) || !vm_parse_turns(n, &props[VM_TURNS]) ||
+	    !vm_read_on(n, &props[VM_CONSOLE], &vm->console) ||
+	    !vm_read_string(n, &props[VM_BOOTARGS], VM_BOOTARGS_MAX, &vm->bootargs) ||
+	    !parse_vcpus(n) || !vm_parse_interrupts(n, &props[VM_INTERRUPTS]) ||
+	    !vm_parse_operator(n, &props[VM_OPERATOR]) || !vm_parse_pmu(n, &props[VM_PMU]) ||
+	    !vm_parse_budget(n, &props[VM_BUDGET]) || !vm_parse_memory(n, &props[VM_MEMORY]) ||
+	    !vm_parse_devices(n) || !parse_images_of_vm(n, props))
 		return false;
 	n->tree->n_vms++;
 	return true;
@@ -181,10 +222,12 @@ static bool parse_vm(const struct vm_node *n)
 
 static bool parse_vms(const struct vm_node *n)
 {
+	static const char *const names[] = {"turn-us", "inexact-counts"};
+	struct vm_prop props[2];
 	bool inexact = false; /* for the harts' probes: vm_config_parse_early() */
 
-	if (!vm_check_props(n, "turn-us inexact-counts") || !vm_parse_turn(n) ||
-	    !vm_read_on(n, "inexact-counts", &inexact) || !vm_each(n, parse_vm))
+	if (!vm_read_props(n, names, 2, props) || !vm_parse_turn(n, &props[0]) ||
+	    !vm_read_on(n, &props[1], &inexact) || !vm_each(n, parse_vm))
 		return false;
 	return n->tree->n_vms || vm_refuse(n, VM_REFUSED_NO_VM, "", "there is no VM to run");
 }
@@ -257,7 +300,9 @@ static bool find_nodes(const struct vm_node *n, struct vm_node *nodes)
 /* The images are parsed first, wherever they are in the tree, because VMs refer to them. */
 static bool parse_root(const struct vm_node *n)
 {
+	static const char *const root_props[] = {"compatible"};
 	struct vm_node nodes[ROOT_NODES];
+	struct vm_prop prop;
 	int size = 0;
 	const char *compatible = fdt_getprop(n->blob, n->at, "compatible", &size);
 
@@ -265,7 +310,7 @@ static bool parse_root(const struct vm_node *n)
 	if (!compatible || !fdt_stringlist_contains(compatible, size, VM_TREE_COMPATIBLE))
 		return vm_refuse(n, VM_REFUSED_COMPATIBLE, "compatible",
 		                 "is not \"" VM_TREE_COMPATIBLE "\"");
-	if (!vm_check_props(n, "compatible") || !find_nodes(n, nodes))
+	if (!vm_read_props(n, root_props, 1, &prop) || !find_nodes(n, nodes))
 		return false;
 	n->tree->has_selectors = nodes[PMU].at >= 0;
 	return (nodes[PMU].at < 0 || pmu_node_parse(&nodes[PMU], &n->tree->selectors)) &&

@@ -7,8 +7,19 @@
 #include "core/tree/vm_names.h"
 #include "vpmu/hw_event.h"
 
-static const char pmu_props[] = "core selector event-fields operator-fields operators events "
-                                "sbi-events sbi-stimuli";
+enum {
+	CORE,
+	SELECTOR,
+	EVENT_FIELDS,
+	OPERATOR_FIELDS,
+	OPERATORS,
+	EVENTS,
+	SBI_EVENTS,
+	SBI_STIMULI,
+	PROPS
+};
+static const char *const names[PROPS] = {"core",      "selector", "event-fields", "operator-fields",
+                                         "operators", "events",   "sbi-events",   "sbi-stimuli"};
 
 /* Cells of a row. */
 #define FIELD_CELLS    2U
@@ -19,43 +30,47 @@ static const char pmu_props[] = "core selector event-fields operator-fields oper
 /* Event numbers are stored in 32 bits; no core has numbers of more than a handful. */
 #define MAX_NUMBER_WIDTH 31U
 
-static uint64_t two_cells(const fdt32_t *cells)
+static uint32_t cell(const struct vm_prop *prop, uint32_t i)
 {
-	return (uint64_t)fdt32_ld(cells) << 32 | fdt32_ld(cells + 1);
+	return fdt32_ld((const fdt32_t *)prop->data + i);
 }
 
-/* Reads a list of rows of `width` cells each, and refuses more than `most`. */
-static bool read_rows(const struct vm_node *n, const char *name, uint32_t width, uint32_t most,
-                      const fdt32_t **cells, uint32_t *rows)
+static uint64_t two_cells(const struct vm_prop *prop, uint32_t i)
 {
-	uint32_t size, row = width * (uint32_t)sizeof(fdt32_t);
+	return (uint64_t)cell(prop, i) << 32 | cell(prop, i + 1);
+}
 
-	*cells = vm_prop(n, name, &size);
-	*rows = size / row;
-	if (size % row)
-		return vm_refuse(n, VM_REFUSED_SIZE, name, "is %u bytes long, not rows of %u cells",
-		                 size, width);
-	return *rows <= most ||
-	       vm_refuse(n, VM_REFUSED_TOO_MANY, name, "has %u rows, more than %u", *rows, most);
+/* Counts the rows of a list, of `cells` cells each, and refuses more than `most`. */
+static bool count_rows(const struct vm_node *n, const struct vm_prop *prop, uint32_t cells,
+                       uint32_t most, uint32_t *rows)
+{
+	uint32_t size = cells * (uint32_t)sizeof(fdt32_t);
+
+	*rows = prop->size / size;
+	if (prop->size % size)
+		return vm_refuse(n, VM_REFUSED_SIZE, prop->name,
+		                 "is %u bytes long, not rows of %u cells", prop->size, cells);
+	return *rows <= most || vm_refuse(n, VM_REFUSED_TOO_MANY, prop->name,
+	                                  "has %u rows, more than %u", *rows, most);
 }
 
 /* Parses fields that overlap neither each other nor those in *seen. */
-static bool parse_fields(const struct vm_node *n, const char *name, struct selector_field *fields,
-                         uint32_t most, uint32_t *rows, uint64_t *seen)
+static bool parse_fields(const struct vm_node *n, const struct vm_prop *prop,
+                         struct selector_field *fields, uint32_t most, uint32_t *rows,
+                         uint64_t *seen)
 {
-	const fdt32_t *cells;
-
-	if (!read_rows(n, name, FIELD_CELLS, most, &cells, rows))
+	if (!count_rows(n, prop, FIELD_CELLS, most, rows))
 		return false;
-	for (uint32_t i = 0; i < *rows; i++, cells += FIELD_CELLS) {
-		uint32_t low = fdt32_ld(cells), width = fdt32_ld(cells + 1);
+	for (uint32_t i = 0; i < *rows; i++) {
+		uint32_t low = cell(prop, i * FIELD_CELLS);
+		uint32_t width = cell(prop, i * FIELD_CELLS + 1);
 
 		if (low >= SELECTOR_BITS || !width || width > SELECTOR_BITS - low)
-			return vm_refuse(n, VM_REFUSED_VALUE, name,
+			return vm_refuse(n, VM_REFUSED_VALUE, prop->name,
 			                 "row %u is no field within bits 55:0", i);
 		fields[i] = (struct selector_field){low, width};
 		if (*seen & selector_bits(&fields[i]))
-			return vm_refuse(n, VM_REFUSED_DUPLICATE, name,
+			return vm_refuse(n, VM_REFUSED_DUPLICATE, prop->name,
 			                 "row %u has bits of another field", i);
 		*seen |= selector_bits(&fields[i]);
 	}
@@ -81,17 +96,16 @@ static bool check_fields(const struct vm_node *n, const struct selectors *s)
 	return true;
 }
 
-static bool parse_operators(const struct vm_node *n, struct selectors *s)
+static bool parse_operators(const struct vm_node *n, const struct vm_prop *prop,
+                            struct selectors *s)
 {
-	const fdt32_t *cells;
-
-	if (!read_rows(n, "operators", 1, SELECTOR_OPERATORS, &cells, &s->n_operators))
+	if (!count_rows(n, prop, 1, SELECTOR_OPERATORS, &s->n_operators))
 		return false;
 	if ((s->n_operators == 0) != (s->n_joins == 0))
 		return vm_refuse(n, VM_REFUSED_VALUE, "operators",
 		                 "and operator-fields go together");
 	for (uint32_t i = 0; i < s->n_operators; i++) {
-		s->operators[i] = fdt32_ld(&cells[i]);
+		s->operators[i] = cell(prop, i);
 		for (uint32_t k = 0; k < s->n_joins; k++)
 			if (s->operators[i] > selector_bits(&s->joins[k]) >> s->joins[k].low)
 				return vm_refuse(n, VM_REFUSED_VALUE, "operators",
@@ -146,19 +160,18 @@ static bool runs_meet(const struct selectors *s, const struct selector_run *a,
 	return a->first <= b->last && b->first <= a->last;
 }
 
-static bool parse_runs(const struct vm_node *n, struct selectors *s)
+static bool parse_runs(const struct vm_node *n, const struct vm_prop *prop, struct selectors *s)
 {
-	const fdt32_t *cells;
-
-	if (!read_rows(n, "events", RUN_CELLS, SELECTOR_RUNS, &cells, &s->n_runs))
+	if (!count_rows(n, prop, RUN_CELLS, SELECTOR_RUNS, &s->n_runs))
 		return false;
 	if (!s->n_runs)
 		return vm_refuse(n, VM_REFUSED_SIZE, "events", "names no event");
-	for (uint32_t i = 0; i < s->n_runs; i++, cells += RUN_CELLS) {
+	for (uint32_t i = 0; i < s->n_runs; i++) {
+		uint32_t at = i * RUN_CELLS;
 		struct selector_run *run = &s->runs[i];
 
-		*run = (struct selector_run){two_cells(cells), fdt32_ld(cells + 2),
-		                             fdt32_ld(cells + 3), fdt32_ld(cells + 4)};
+		*run = (struct selector_run){two_cells(prop, at), cell(prop, at + 2),
+		                             cell(prop, at + 3), cell(prop, at + 4)};
 		if (!run_is_sound(s, run))
 			return vm_refuse(n, VM_REFUSED_EVENT, "events",
 			                 "row %u: its numbers are none of event-fields", i);
@@ -194,19 +207,18 @@ static uint32_t standard_hctrs(const struct selectors *s, const struct selector_
 	return hctrs;
 }
 
-static bool parse_standard(const struct vm_node *n, struct selectors *s)
+static bool parse_standard(const struct vm_node *n, const struct vm_prop *prop, struct selectors *s)
 {
-	const fdt32_t *cells;
-
-	if (!read_rows(n, "sbi-events", STANDARD_CELLS, SELECTOR_STANDARD, &cells, &s->n_standard))
+	if (!count_rows(n, prop, STANDARD_CELLS, SELECTOR_STANDARD, &s->n_standard))
 		return false;
-	for (uint32_t i = 0; i < s->n_standard; i++, cells += STANDARD_CELLS) {
+	for (uint32_t i = 0; i < s->n_standard; i++) {
+		uint32_t at = i * STANDARD_CELLS;
 		struct selector_standard *event = &s->standard[i];
 
 		*event = (struct selector_standard){
-		    .event_idx = fdt32_ld(cells),
-		    .selector = two_cells(cells + 1),
-		    .hctrs = fdt32_ld(cells + 3),
+		    .event_idx = cell(prop, at),
+		    .selector = two_cells(prop, at + 1),
+		    .hctrs = cell(prop, at + 3),
 		};
 		if (!standard_exists(event->event_idx))
 			return vm_refuse(n, VM_REFUSED_EVENT, "sbi-events",
@@ -227,15 +239,15 @@ static bool parse_standard(const struct vm_node *n, struct selectors *s)
 	return true;
 }
 
-static bool parse_stimuli(const struct vm_node *n, struct selectors *s)
+static bool parse_stimuli(const struct vm_node *n, const struct vm_prop *prop, struct selectors *s)
 {
-	const fdt32_t *cells;
 	uint32_t rows;
 
-	if (!read_rows(n, "sbi-stimuli", STIMULUS_CELLS, SELECTOR_STANDARD, &cells, &rows))
+	if (!count_rows(n, prop, STIMULUS_CELLS, SELECTOR_STANDARD, &rows))
 		return false;
-	for (uint32_t i = 0; i < rows; i++, cells += STIMULUS_CELLS) {
-		uint32_t event_idx = fdt32_ld(cells), stimulus = fdt32_ld(cells + 1);
+	for (uint32_t i = 0; i < rows; i++) {
+		uint32_t event_idx = cell(prop, i * STIMULUS_CELLS);
+		uint32_t stimulus = cell(prop, i * STIMULUS_CELLS + 1);
 		const struct selector_standard *event = selector_of_standard(s, event_idx);
 
 		if (!event)
@@ -252,11 +264,11 @@ static bool parse_stimuli(const struct vm_node *n, struct selectors *s)
 	return true;
 }
 
-static bool parse_core(const struct vm_node *n, struct selectors *s)
+static bool parse_core(const struct vm_node *n, const struct vm_prop *prop, struct selectors *s)
 {
 	const char *core;
 
-	if (!vm_read_string(n, "core", SELECTOR_CORE_MAX, &core))
+	if (!vm_read_string(n, prop, SELECTOR_CORE_MAX, &core))
 		return false;
 	if (!vm_is_name(core, SELECTOR_CORE_MAX))
 		return vm_refuse(n, VM_REFUSED_NAME, "core",
@@ -268,46 +280,49 @@ static bool parse_core(const struct vm_node *n, struct selectors *s)
 bool pmu_node_parse(const struct vm_node *n, struct selectors *s)
 {
 	static const char *const kinds[] = {"numbers", "bits"};
+	struct vm_prop props[PROPS];
 	uint64_t seen = 0;
 	uint32_t kind = 0;
 
-	if (!vm_check_props(n, pmu_props) || !vm_refuse_children(n) || !vm_require(n, "core") ||
-	    !vm_require(n, "selector") || !vm_require(n, "event-fields") ||
-	    !vm_require(n, "events") || !parse_core(n, s) ||
-	    !vm_read_word(n, "selector", kinds, 2, &kind))
+	if (!vm_read_props(n, names, PROPS, props) || !vm_refuse_children(n) ||
+	    !vm_require(n, &props[CORE]) || !vm_require(n, &props[SELECTOR]) ||
+	    !vm_require(n, &props[EVENT_FIELDS]) || !vm_require(n, &props[EVENTS]) ||
+	    !parse_core(n, &props[CORE], s) || !vm_read_word(n, &props[SELECTOR], kinds, 2, &kind))
 		return false;
 	s->numbers = kind == 0;
-	return parse_fields(n, "event-fields", s->fields, SELECTOR_FIELDS, &s->n_fields, &seen) &&
-	       parse_fields(n, "operator-fields", s->joins, SELECTOR_JOINS, &s->n_joins, &seen) &&
-	       check_fields(n, s) && parse_operators(n, s) && parse_runs(n, s) &&
-	       parse_standard(n, s) && parse_stimuli(n, s);
+	return parse_fields(n, &props[EVENT_FIELDS], s->fields, SELECTOR_FIELDS, &s->n_fields,
+	                    &seen) &&
+	       parse_fields(n, &props[OPERATOR_FIELDS], s->joins, SELECTOR_JOINS, &s->n_joins,
+	                    &seen) &&
+	       check_fields(n, s) && parse_operators(n, &props[OPERATORS], s) &&
+	       parse_runs(n, &props[EVENTS], s) && parse_standard(n, &props[SBI_EVENTS], s) &&
+	       parse_stimuli(n, &props[SBI_STIMULI], s);
 }
 
-bool pmu_node_parse_allowed(const struct vm_node *n)
+bool pmu_node_parse_allowed(const struct vm_node *n, const struct vm_prop *prop)
 {
-	static const char name[] = "pmu-raw-events";
 	struct vm_config *vm = n->vm;
-	const fdt32_t *cells;
 	uint32_t rows;
 
-	if (!vm_has(n, name))
+	if (!prop->data)
 		return true;
 	if (!n->tree->has_selectors)
-		return vm_refuse(n, VM_REFUSED_MISSING_NODE, name,
+		return vm_refuse(n, VM_REFUSED_MISSING_NODE, prop->name,
 		                 "wants a node /pmu, which tools/pmu-events makes");
 	if (!vm->pmu_events_given)
-		return vm_refuse(n, VM_REFUSED_MISSING_PROPERTY, name,
+		return vm_refuse(n, VM_REFUSED_MISSING_PROPERTY, prop->name,
 		                 "adds to pmu-events, without which all events are allowed");
-	if (!read_rows(n, name, ALLOWED_CELLS, VM_MAX_RAW_EVENTS, &cells, &rows))
+	if (!count_rows(n, prop, ALLOWED_CELLS, VM_MAX_RAW_EVENTS, &rows))
 		return false;
-	for (uint32_t i = 0; i < rows; i++, cells += ALLOWED_CELLS) {
-		struct selector_allowed row = {two_cells(cells), two_cells(cells + 2)};
+	for (uint32_t i = 0; i < rows; i++) {
+		struct selector_allowed row = {two_cells(prop, i * ALLOWED_CELLS),
+		                               two_cells(prop, i * ALLOWED_CELLS + 2)};
 
 		if (row.selector & ~row.mask)
-			return vm_refuse(n, VM_REFUSED_VALUE, name,
+			return vm_refuse(n, VM_REFUSED_VALUE, prop->name,
 			                 "row %u: has bits that its mask leaves out", i);
 		if (row.mask == UINT64_MAX && !selector_hctrs(&n->tree->selectors, row.selector))
-			return vm_refuse(n, VM_REFUSED_EVENT, name,
+			return vm_refuse(n, VM_REFUSED_EVENT, prop->name,
 			                 "row %u: %lu is no event of this core", i, row.selector);
 		vm->pmu_raw_events[vm->n_pmu_raw_events++] = row;
 	}

@@ -13,6 +13,6 @@
 bool pmu_node_parse(const struct vm_node *n, struct selectors *s);
 
 /* Parses a VM's pmu-raw-events. The tree's node /pmu is parsed already. */
-bool pmu_node_parse_allowed(const struct vm_node *n);
+bool pmu_node_parse_allowed(const struct vm_node *n, const struct vm_prop *prop);
 
 #endif

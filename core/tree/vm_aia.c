@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/tree/vm_groups.h"
+#include "core/tree/vm_aia.h"
 
-/* Returns how many vcpus up to this one have a guest interrupt file on its hart. */
-static uint32_t files_with(const struct vm_node *n, uint32_t index)
+/* Returns how many vcpus of earlier VMs have a guest interrupt file on this hart. */
+static uint32_t taken(const struct vm_tree *tree, uint32_t hart)
 {
-	uint32_t files = 0;
+	uint32_t n = 0;
 
-	for (const struct vm_config *vm = n->tree->vms; vm <= n->vm; vm++) {
-		uint32_t vcpus = vm < n->vm ? vm->n_vcpus : index + 1;
+	for (uint32_t i = 0; i < tree->n_vms; i++) {
+		const struct vm_config *vm = &tree->vms[i];
 
-		for (uint32_t k = 0; k < vcpus && vm->aia; k++)
-			files += vm->vcpus[k].first_hart == n->vm->vcpus[index].first_hart;
+		for (uint32_t k = 0; k < vm->n_vcpus && vm->aia; k++)
+			n += vm->vcpus[k].first_hart == hart;
 	}
-	return files;
+	return n;
 }
 
 static bool check_files(const struct vm_node *n, uint32_t index)
 {
 	uint32_t hart = n->vm->vcpus[index].first_hart, id = n->limits->harts.ids[hart];
-	uint32_t files, number = files_with(n, index);
+	uint32_t files, number = taken(n->tree, hart) + 1;
 
 	if (!n->limits->guest_files)
 		return true;
+	for (uint32_t k = 0; k < index; k++)
+		number += n->vm->vcpus[k].first_hart == hart;
 	files = n->limits->guest_files(hart);
 	if (number <= files)
 		return true;
@@ -34,11 +36,11 @@ static bool check_files(const struct vm_node *n, uint32_t index)
 	                 id, files, files == 1 ? "" : "s", index, number);
 }
 
-bool vm_parse_interrupts(const struct vm_node *n)
+bool vm_parse_interrupts(const struct vm_node *n, const struct vm_prop *prop)
 {
 	struct vm_config *vm = n->vm;
 
-	if (!vm_read_choice(n, "interrupts", "plic", "aia", &vm->aia))
+	if (!vm_read_choice(n, prop, "plic", "aia", &vm->aia))
 		return false;
 	for (uint32_t i = 0; i < vm->n_vcpus && vm->aia; i++) {
 		if (vm->vcpus[i].harts & (vm->vcpus[i].harts - 1))

@@ -66,25 +66,25 @@ bool vm_check_unused(const struct vm_node *n, const char *const properties[2], c
 	return true;
 }
 
-bool vm_parse_bell(const struct vm_node *n)
+bool vm_parse_bell(const struct vm_node *n, const struct vm_prop *props)
 {
-	static const char *const names[] = {"bell", "bell-identity"};
+	static const char *const names[] = {VM_BELL_PROP_NAMES};
 	uint32_t last = n->vm->n_shared - 1, number = n->vm->shared[last].number;
 	uint32_t source = 0, identity = 0;
-	bool has_bell = vm_has(n, names[0]), has_identity = vm_has(n, names[1]);
+	const struct vm_prop *bell = &props[VM_BELL_SOURCE], *id = &props[VM_BELL_IDENTITY];
 
-	if (has_bell &&
-	    (!vm_read_u32(n, names[0], &source) || !vm_check_source(n, names[0], source) ||
+	if (bell->data &&
+	    (!vm_read_u32(n, bell, &source) || !vm_check_source(n, names[0], source) ||
 	     !vm_check_unused(n, names, "another bell", source, 0) ||
 	     !check_memory(n, n->vm->shared[last].at, n->tree->shared[number].size)))
 		return false;
-	if (!vm_read_u32(n, names[1], &identity))
+	if (!vm_read_u32(n, id, &identity))
 		return false;
-	if (has_identity && !has_bell)
+	if (id->data && !bell->data)
 		return vm_refuse(n, VM_REFUSED_MISSING_PROPERTY, names[1],
 		                 "is that of a bell, and there is no property bell");
-	if (has_identity && (!vm_check_identity(n, names[1], identity) ||
-	                     !vm_check_unused(n, names, "another bell", 0, identity)))
+	if (id->data && (!vm_check_identity(n, names[1], identity) ||
+	                 !vm_check_unused(n, names, "another bell", 0, identity)))
 		return false;
 	n->vm->shared[last].bell = source;
 	n->vm->shared[last].identity = identity;

@@ -12,7 +12,17 @@
 #define PATH_MAX_BYTES 127U /* of `host` */
 #define NAME_MAX_BYTES 31U
 
-static const char device_props[] = "host pci dma dma-unchecked force interrupt-numbers";
+enum {
+	DEVICE_HOST,
+	DEVICE_PCI,
+	DEVICE_DMA,
+	DEVICE_UNCHECKED,
+	DEVICE_FORCE,
+	DEVICE_NUMBERS,
+	DEVICE_PROPS
+};
+static const char *const device_props[DEVICE_PROPS] = {
+    "host", "pci", "dma", "dma-unchecked", "force", "interrupt-numbers"};
 
 bool vm_is_devices(const struct vm_node *child)
 {
@@ -55,26 +65,29 @@ bool vm_has_trusted_dma(const struct vm_config *vm)
 	return false;
 }
 
-static bool parse_dma(const struct vm_node *n, struct vm_device *device)
+static bool parse_dma(const struct vm_node *n, const struct vm_prop *props,
+                      struct vm_device *device)
 {
 	static const char *const words[] = {
 	    [VM_DMA_NONE] = "none",
 	    [VM_DMA_ISOLATED] = "isolated",
 	    [VM_DMA_TRUSTED] = "trusted",
 	};
-	uint32_t dma = VM_DMA_NONE, flag_size;
+	const struct vm_prop *unchecked = &props[DEVICE_UNCHECKED];
+	uint32_t dma = VM_DMA_NONE;
 
-	if (!vm_require(n, "dma") || !vm_read_word(n, "dma", words, 3, &dma))
+	if (!vm_require(n, &props[DEVICE_DMA]) ||
+	    !vm_read_word(n, &props[DEVICE_DMA], words, 3, &dma))
 		return false;
 	device->dma = (enum vm_dma)dma;
-	device->dma_unchecked = vm_prop(n, "dma-unchecked", &flag_size) != NULL;
-	if (flag_size)
-		return vm_refuse(n, VM_REFUSED_VALUE, "dma-unchecked",
+	device->dma_unchecked = unchecked->data != NULL;
+	if (unchecked->data && unchecked->size)
+		return vm_refuse(n, VM_REFUSED_VALUE, unchecked->name,
 		                 "is a flag, without a value");
-	if (device->dma_unchecked && dma != VM_DMA_NONE)
-		return vm_refuse(n, VM_REFUSED_DMA, "dma-unchecked",
+	if (unchecked->data && dma != VM_DMA_NONE)
+		return vm_refuse(n, VM_REFUSED_DMA, unchecked->name,
 		                 "has no meaning but with dma = \"none\"");
-	if (vm_has(n, "pci"))
+	if (props[DEVICE_PCI].data)
 		return true; /* see vm_function_parse() */
 	if (dma == VM_DMA_ISOLATED)
 		return vm_refuse(n, VM_REFUSED_DMA, "dma",
@@ -109,37 +122,40 @@ static bool check_doubles(const struct vm_node *n, const struct vm_device *devic
 }
 
 /* Reads the device's identity: a node of the host's tree, or a PCI function. */
-static bool parse_which(const struct vm_node *n, struct vm_device *device)
+static bool parse_which(const struct vm_node *n, const struct vm_prop *props,
+                        struct vm_device *device)
 {
-	bool pci = vm_has(n, "pci");
+	const struct vm_prop *host = &props[DEVICE_HOST], *pci = &props[DEVICE_PCI];
 
-	if (!pci && vm_has(n, "force"))
+	if (!pci->data && props[DEVICE_FORCE].data)
 		return vm_refuse(n, VM_REFUSED_VALUE, "force",
 		                 "has no meaning but for a PCI function, by pci");
-	if (pci && vm_has(n, "interrupt-numbers"))
+	if (pci->data && props[DEVICE_NUMBERS].data)
 		return vm_refuse(n, VM_REFUSED_VALUE, "interrupt-numbers",
 		                 "has no meaning but for a node, by host");
-	if (!vm_read_choice(n, "interrupt-numbers", "own", "host", &device->host_numbers))
+	if (!vm_read_choice(n, &props[DEVICE_NUMBERS], "own", "host", &device->host_numbers))
 		return false;
-	if (!pci)
-		return vm_require(n, "host") &&
-		       vm_read_string(n, "host", PATH_MAX_BYTES, &device->host);
-	if (vm_has(n, "host"))
+	if (!pci->data)
+		return vm_require(n, host) &&
+		       vm_read_string(n, host, PATH_MAX_BYTES, &device->host);
+	if (host->data)
 		return vm_refuse(n, VM_REFUSED_VALUE, "pci",
 		                 "a device is a node, by host, or a PCI function, not both");
-	return vm_function_parse(n, device);
+	return vm_function_parse(n, pci, &props[DEVICE_FORCE], device);
 }
 
 static bool parse_device(const struct vm_node *n)
 {
 	struct vm_device *device = &n->vm->devices[n->vm->n_devices];
+	struct vm_prop props[DEVICE_PROPS];
 
 	if (!vm_has_room(n, "device", n->vm->n_devices, VM_MAX_DEVICES))
 		return false;
 	device->name = fdt_get_name(n->blob, n->at, NULL);
 	device->node = -1;
-	if (!vm_check_name(n, "a device", NAME_MAX_BYTES) || !vm_check_props(n, device_props) ||
-	    !vm_refuse_children(n) || !parse_dma(n, device) || !parse_which(n, device) ||
+	if (!vm_check_name(n, "a device", NAME_MAX_BYTES) ||
+	    !vm_read_props(n, device_props, DEVICE_PROPS, props) || !vm_refuse_children(n) ||
+	    !parse_dma(n, props, device) || !parse_which(n, props, device) ||
 	    (n->limits->host_tree && !device->pci.given && !host_device_find(n, device)) ||
 	    !check_doubles(n, device))
 		return false;

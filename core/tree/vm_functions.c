@@ -54,13 +54,13 @@ static bool parse_dma(const struct vm_node *n, const struct vm_device *device)
 	                 "a PCI function is given behind an IOMMU only: it is \"isolated\"");
 }
 
-static bool parse_force(const struct vm_node *n, struct vm_pci *pci)
+static bool parse_force(const struct vm_node *n, const struct vm_prop *force, struct vm_pci *pci)
 {
 	static const char *const words[] = {PCI_ACTS_CONSENT};
 	uint32_t which;
 
-	pci->forced = vm_has(n, "force");
-	return vm_read_word(n, "force", words, 1, &which);
+	pci->forced = force->data != NULL;
+	return vm_read_word(n, force, words, 1, &which);
 }
 
 /* A function named by its place has no known id here, so boot checks it. */
@@ -73,9 +73,10 @@ static bool check_acts(const struct vm_node *n, const struct vm_pci *pci)
 	       vm_refuse(n, VM_REFUSED_PCI, "pci", "%s", reason);
 }
 
-bool vm_function_parse(const struct vm_node *n, struct vm_device *device)
+bool vm_function_parse(const struct vm_node *n, const struct vm_prop *pci,
+                       const struct vm_prop *force, struct vm_device *device)
 {
-	if (!vm_read_string(n, "pci", NAME_BYTES, &device->host))
+	if (!vm_read_string(n, pci, NAME_BYTES, &device->host))
 		return false;
 	device->pci.given = true;
 	if (!read_name(device->host, &device->pci))
@@ -87,7 +88,8 @@ bool vm_function_parse(const struct vm_node *n, struct vm_device *device)
 		                 "the VMs have more than %u PCI functions together",
 		                 VM_MAX_FUNCTIONS);
 	n->tree->n_functions++;
-	return parse_dma(n, device) && parse_force(n, &device->pci) && check_acts(n, &device->pci);
+	return parse_dma(n, device) && parse_force(n, force, &device->pci) &&
+	       check_acts(n, &device->pci);
 }
 
 bool vm_function_is_same(const struct vm_device *a, const struct vm_device *b)

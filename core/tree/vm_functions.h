@@ -8,7 +8,8 @@
 
 /* Reads the name of a function, "BB:DD.F" or "VVVV:DDDD", and `force`. Refuses values of `dma` that
  * no function can have, and a function that acts on the machine (pci_acts.h). */
-bool vm_function_parse(const struct vm_node *n, struct vm_device *device);
+bool vm_function_parse(const struct vm_node *n, const struct vm_prop *pci,
+                       const struct vm_prop *force, struct vm_device *device);
 
 /* Whether two devices name the same function in the same words. */
 bool vm_function_is_same(const struct vm_device *a, const struct vm_device *b);

@@ -9,7 +9,7 @@
  * after itself. Linux maps the dtb with 2 MiB pages before it knows its RAM, so the dtb must not
  * cross a 2 MiB boundary. Memory is a multiple of 2 MiB, so the last 64 KiB do not.
  */
-#include "core/tree/vm_groups.h"
+#include "core/tree/vm_layout.h"
 
 #include <string.h>
 
@@ -131,7 +131,7 @@ static bool read_image_header(const struct vm_node *n)
 	return true;
 }
 
-bool vm_layout(const struct vm_node *n)
+bool vm_layout(const struct vm_node *n, bool load_offset_given)
 {
 	struct vm_config *vm = n->vm;
 	uint64_t kernel_end;
@@ -140,7 +140,7 @@ bool vm_layout(const struct vm_node *n)
 	vm->kernel_span = vm->kernel.size;
 	if (!vm->kernel_is_image && !check_raw(n))
 		return false;
-	if (vm->kernel_is_image && vm_has(n, "load-offset"))
+	if (vm->kernel_is_image && load_offset_given)
 		return vm_refuse(n, VM_REFUSED_LOAD_OFFSET, "load-offset",
 		                 "the kernel is an Image, which says itself where it goes");
 	if (vm->kernel_offset % PAGE)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/tree/vm_groups.h"
+#include "core/tree/vm_life_config.h"
 
 #include <libfdt.h>
 
@@ -7,21 +7,20 @@
 
 #define RESTARTS_DEFAULT 5U
 
-static bool parse_heartbeat(const struct vm_node *n)
+static bool parse_heartbeat(const struct vm_node *n, const struct vm_prop *prop)
 {
 	uint32_t *ms = &n->vm->heartbeat_ms;
 
-	if (!vm_read_u32(n, "heartbeat-ms", ms))
+	if (!vm_read_u32(n, prop, ms))
 		return false;
-	if (!*ms && vm_has(n, "heartbeat-ms"))
-		return vm_refuse(n, VM_REFUSED_VALUE, "heartbeat-ms",
-		                 "is 0: no guest rings so often");
+	if (prop->data && !*ms)
+		return vm_refuse(n, VM_REFUSED_VALUE, prop->name, "is 0: no guest rings so often");
 	return *ms <= VM_HEARTBEAT_MS_MAX ||
-	       vm_refuse(n, VM_REFUSED_VALUE, "heartbeat-ms", "%u is more than %u ms", *ms,
+	       vm_refuse(n, VM_REFUSED_VALUE, prop->name, "%u is more than %u ms", *ms,
 	                 VM_HEARTBEAT_MS_MAX);
 }
 
-bool vm_parse_life(const struct vm_node *n)
+bool vm_parse_life(const struct vm_node *n, const struct vm_prop *props)
 {
 	static const char *const policies[] = {
 	    [VM_RESTART_NEVER] = "never",
@@ -32,11 +31,12 @@ bool vm_parse_life(const struct vm_node *n)
 	uint32_t restart = VM_RESTART_NEVER;
 
 	vm->restart_limit = RESTARTS_DEFAULT;
-	if (!vm_read_word(n, "restart", policies, 3, &restart) ||
-	    !vm_read_choice(n, "bad-access", "fault", "stop", &vm->bad_access_stops) ||
-	    !vm_read_on(n, "crash-exits", &vm->crash_exits) ||
-	    !vm_read_choice(n, "boot", "now", "defer", &vm->deferred) || !parse_heartbeat(n) ||
-	    !vm_read_u32(n, "restart-limit", &vm->restart_limit))
+	if (!vm_read_word(n, &props[LIFE_RESTART], policies, 3, &restart) ||
+	    !vm_read_choice(n, &props[LIFE_BAD_ACCESS], "fault", "stop", &vm->bad_access_stops) ||
+	    !vm_read_on(n, &props[LIFE_CRASH_EXITS], &vm->crash_exits) ||
+	    !vm_read_choice(n, &props[LIFE_BOOT], "now", "defer", &vm->deferred) ||
+	    !parse_heartbeat(n, &props[LIFE_HEARTBEAT]) ||
+	    !vm_read_u32(n, &props[LIFE_RESTART_LIMIT], &vm->restart_limit))
 		return false;
 	vm->restart = (enum vm_restart)restart;
 	return vm->restart_limit <= VM_RESTARTS_MAX ||
@@ -55,8 +55,12 @@ bool vm_check_started(const struct vm_node *vms)
 
 bool vm_parse_controls(const struct vm_node *n)
 {
-	if (!vm_read_names(n, "controls", &n->vm->controls))
+	int size = 0;
+	const void *data = fdt_getprop(n->blob, n->at, "controls", &size);
+	const struct vm_prop prop = {"controls", data, (uint32_t)size};
+
+	if (!vm_read_names(n, &prop, &n->vm->controls))
 		return false;
 	return !(n->vm->controls >> (n->vm - n->tree->vms) & 1) ||
-	       vm_refuse(n, VM_REFUSED_NAME, "controls", "names the VM itself");
+	       vm_refuse(n, VM_REFUSED_NAME, prop.name, "names the VM itself");
 }

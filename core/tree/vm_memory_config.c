@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/tree/vm_groups.h"
+#include "core/tree/vm_memory_config.h"
 
 #include <libfdt.h>
 
 #include "core/host/host_reserved.h"
+#include "core/tree/vm_aia.h"
 #include "core/tree/vm_memory.h"
 
 static bool overlaps(uint64_t base, uint64_t size, const struct vm_range *range)
@@ -142,16 +143,15 @@ static bool add_piece(const struct vm_node *n, uint64_t base, uint64_t size)
 	return true;
 }
 
-static bool parse_pieces(const struct vm_node *n)
+static bool parse_pieces(const struct vm_node *n, const struct vm_prop *prop)
 {
-	uint32_t size_of_all;
-	const fdt64_t *cells = vm_prop(n, "memory-at", &size_of_all);
-	uint32_t count = size_of_all / 16;
+	const fdt64_t *cells = prop->data;
+	uint32_t count = prop->size / 16;
 
-	if (size_of_all % 16)
+	if (prop->size % 16)
 		return vm_refuse(n, VM_REFUSED_SIZE, "memory-at",
 		                 "is %u bytes long, not pairs of address and size, 16 bytes each",
-		                 size_of_all);
+		                 prop->size);
 	if (!count)
 		return vm_refuse(n, VM_REFUSED_MEMORY, "memory-at", "names no memory");
 	if (count > VM_MAX_PIECES)
@@ -169,11 +169,11 @@ static bool parse_pieces(const struct vm_node *n)
 	return true;
 }
 
-static bool parse_size(const struct vm_node *n)
+static bool parse_size(const struct vm_node *n, const struct vm_prop *prop)
 {
 	uint64_t size;
 
-	if (!vm_require(n, "memory") || !vm_read_u64(n, "memory", &size))
+	if (!vm_require(n, prop) || !vm_read_u64(n, prop, &size))
 		return false;
 	if (!size || size % VM_MEMORY_STEP)
 		return vm_refuse(n, VM_REFUSED_MEMORY, "memory",
@@ -185,23 +185,23 @@ static bool parse_size(const struct vm_node *n)
 	return true;
 }
 
-bool vm_parse_memory(const struct vm_node *n)
+bool vm_parse_memory(const struct vm_node *n, const struct vm_prop *props)
 {
-	bool chosen = vm_has(n, "memory-at");
+	const struct vm_prop *size = &props[MEMORY_SIZE], *at = &props[MEMORY_AT];
 	uint64_t all = vm_ranges_sum(n->limits->guests.ranges, n->limits->guests.n), taken = 0;
 	struct vm_config *vm = n->vm;
 
 	for (uint32_t i = 0; i < n->tree->n_vms; i++)
 		taken += n->tree->vms[i].memory;
-	if (chosen && !parse_pieces(n))
+	if (at->data && !parse_pieces(n, at))
 		return false;
-	if ((!chosen || vm_has(n, "memory")) && !parse_size(n))
+	if ((!at->data || size->data) && !parse_size(n, size))
 		return false;
 	if (vm->memory > all - taken)
-		return vm_refuse(n, VM_REFUSED_MEMORY_SUM, chosen ? "memory-at" : "memory",
+		return vm_refuse(n, VM_REFUSED_MEMORY_SUM, at->data ? at->name : size->name,
 		                 "the VMs up to this one need %lu MiB, this machine has %lu MiB",
 		                 (taken >> 20) + (vm->memory >> 20), all >> 20);
-	if (!chosen) {
+	if (!at->data) {
 		vm->ram_base = VM_RAM_BASE;
 		vm->first_size = vm->memory;
 	}

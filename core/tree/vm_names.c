@@ -38,21 +38,21 @@ bool vm_find_named(const struct vm_node *n, const char *property, const char *na
 }
 
 /* Ends after at most VM_MAX_VMS names, because none may come twice. */
-bool vm_read_names(const struct vm_node *n, const char *property, uint32_t *named)
+bool vm_read_names(const struct vm_node *n, const struct vm_prop *prop, uint32_t *named)
 {
-	uint32_t size, vm;
-	const char *name = vm_prop(n, property, &size), *end;
+	const char *name = prop->data, *end;
+	uint32_t vm;
 
 	if (!name)
 		return true;
-	end = name + size;
-	if (!size || end[-1])
-		return vm_refuse(n, VM_REFUSED_STRING, property, "is not a list of strings");
+	end = name + prop->size;
+	if (!prop->size || end[-1])
+		return vm_refuse(n, VM_REFUSED_STRING, prop->name, "is not a list of strings");
 	for (; name < end; name += strlen(name) + 1) {
-		if (!vm_find_named(n, property, name, &vm))
+		if (!vm_find_named(n, prop->name, name, &vm))
 			return false;
 		if (*named >> vm & 1)
-			return vm_refuse(n, VM_REFUSED_DUPLICATE, property, "names \"%s\" twice",
+			return vm_refuse(n, VM_REFUSED_DUPLICATE, prop->name, "names \"%s\" twice",
 			                 name);
 		*named |= UINT32_C(1) << vm;
 	}
@@ -63,7 +63,7 @@ bool vm_parse_children(const struct vm_node *n, bool (*parse)(const struct vm_no
 {
 	struct vm_node child = vm_node_at(n, -1);
 
-	if (!vm_check_props(n, ""))
+	if (!vm_read_props(n, NULL, 0, NULL))
 		return false;
 	fdt_for_each_subnode(child.at, n->blob, n->at)
 	{

@@ -20,7 +20,7 @@ bool vm_find_named(const struct vm_node *n, const char *property, const char *na
 
 /* Reads a list of names of VMs; bit n of *named is VM n. Refuses unknown names, and one that comes
  * twice. Does nothing if the property is not given. */
-bool vm_read_names(const struct vm_node *n, const char *property, uint32_t *named);
+bool vm_read_names(const struct vm_node *n, const struct vm_prop *prop, uint32_t *named);
 
 /* Calls parse for each child of a node that has no properties, until it returns false. Returns
  * false if a call did. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/tree/vm_groups.h"
+#include "core/tree/vm_operator.h"
 
-#include "core/lib/types.h"
+#include <libfdt.h>
+
 #include "core/tree/vm_names.h"
 #include "core/tree/vm_shared.h"
 
@@ -9,18 +10,14 @@
 #define REQUESTS_HZ_MAX     10000U
 #define SAMPLES_HZ_MAX      100000U
 
-static const char *const interrupt[] = {"operator-interrupt", "operator-identity"};
+static const char *const names[VM_OPERATOR_PROPS] = {VM_OPERATOR_PROP_NAMES};
 
 /* Without `operator` the others would have no effect. */
-static bool refuse_others(const struct vm_node *n)
+static bool refuse_others(const struct vm_node *n, const struct vm_prop *props)
 {
-	static const char *const others[] = {"operator-vms", "operator-requests-hz",
-	                                     "operator-interrupt", "operator-identity",
-	                                     "operator-samples-hz"};
-
-	for (uint32_t i = 0; i < ARRAY_SIZE(others); i++) {
-		if (vm_has(n, others[i]))
-			return vm_refuse(n, VM_REFUSED_MISSING_PROPERTY, others[i],
+	for (uint32_t i = OPERATOR_ACCESS + 1; i < VM_OPERATOR_PROPS; i++) {
+		if (props[i].data)
+			return vm_refuse(n, VM_REFUSED_MISSING_PROPERTY, names[i],
 			                 "is that of an operator, and there is no property "
 			                 "operator");
 	}
@@ -28,40 +25,43 @@ static bool refuse_others(const struct vm_node *n)
 }
 
 /* Without the property *hz stays as it is. */
-static bool parse_rate(const struct vm_node *n, const char *name, uint32_t most, const char *what,
-                       uint32_t *hz)
+static bool parse_rate(const struct vm_node *n, const struct vm_prop *prop, uint32_t most,
+                       const char *what, uint32_t *hz)
 {
-	if (!vm_has(n, name))
+	if (!prop->data)
 		return true;
-	if (!vm_read_u32(n, name, hz))
+	if (!vm_read_u32(n, prop, hz))
 		return false;
-	return (*hz && *hz <= most) || vm_refuse(n, VM_REFUSED_VALUE, name,
+	return (*hz && *hz <= most) || vm_refuse(n, VM_REFUSED_VALUE, prop->name,
 	                                         "%u is not 1 to %u %s a second", *hz, most, what);
 }
 
-static bool parse_interrupt(const struct vm_node *n)
+static bool parse_interrupt(const struct vm_node *n, const struct vm_prop *props)
 {
+	const struct vm_prop *source = &props[OPERATOR_INTERRUPT], *id = &props[OPERATOR_IDENTITY];
 	struct vm_operator *o = &n->vm->operator;
 
-	return vm_require(n, interrupt[0]) && vm_read_u32(n, interrupt[0], &o->source) &&
-	       vm_check_source(n, interrupt[0], o->source) &&
-	       vm_read_u32(n, interrupt[1], &o->identity) &&
-	       (!vm_has(n, interrupt[1]) || vm_check_identity(n, interrupt[1], o->identity));
+	if (!vm_require(n, source) || !vm_read_u32(n, source, &o->source))
+		return false;
+	if (!vm_check_source(n, source->name, o->source) || !vm_read_u32(n, id, &o->identity))
+		return false;
+	return !id->data || vm_check_identity(n, id->name, o->identity);
 }
 
-bool vm_parse_operator(const struct vm_node *n)
+bool vm_parse_operator(const struct vm_node *n, const struct vm_prop *props)
 {
 	static const char *const words[] = {"watch", "control"};
 	struct vm_operator *o = &n->vm->operator;
 	uint32_t which = 0;
 
-	if (!vm_has(n, "operator"))
-		return refuse_others(n);
+	if (!props[OPERATOR_ACCESS].data)
+		return refuse_others(n, props);
 	o->requests_hz = REQUESTS_HZ_DEFAULT;
-	if (!vm_read_word(n, "operator", words, 2, &which) ||
-	    !parse_rate(n, "operator-requests-hz", REQUESTS_HZ_MAX, "requests", &o->requests_hz) ||
-	    !parse_interrupt(n) ||
-	    !parse_rate(n, "operator-samples-hz", SAMPLES_HZ_MAX, "samples", &o->samples_hz))
+	if (!vm_read_word(n, &props[OPERATOR_ACCESS], words, 2, &which) ||
+	    !parse_rate(n, &props[OPERATOR_REQUESTS_HZ], REQUESTS_HZ_MAX, "requests",
+	                &o->requests_hz) ||
+	    !parse_interrupt(n, props) ||
+	    !parse_rate(n, &props[OPERATOR_SAMPLES_HZ], SAMPLES_HZ_MAX, "samples", &o->samples_hz))
 		return false;
 	o->access = which ? VM_OPERATOR_CONTROL : VM_OPERATOR_WATCH;
 	return true;
@@ -70,10 +70,14 @@ bool vm_parse_operator(const struct vm_node *n)
 /* Without a list a VM may ask about itself alone. */
 static bool parse_vms(const struct vm_node *n)
 {
+	struct vm_prop prop = {.name = names[OPERATOR_VMS]};
 	uint32_t *vms = &n->vm->operator.vms;
+	int size = 0;
 
-	*vms = vm_has(n, "operator-vms") ? 0 : UINT32_C(1) << (n->vm - n->tree->vms);
-	return vm_read_names(n, "operator-vms", vms);
+	prop.data = fdt_getprop(n->blob, n->at, prop.name, &size);
+	prop.size = (uint32_t)size;
+	*vms = prop.data ? 0 : UINT32_C(1) << (n->vm - n->tree->vms);
+	return vm_read_names(n, &prop, vms);
 }
 
 bool vm_check_operator(const struct vm_node *n)
@@ -81,6 +85,7 @@ bool vm_check_operator(const struct vm_node *n)
 	const struct vm_operator *o = &n->vm->operator;
 
 	return o->access == VM_OPERATOR_NONE ||
-	       (parse_vms(n) && vm_check_unused(n, interrupt, "a bell", o->source, o->identity) &&
-	        vm_check_operator_bus(n, "operator"));
+	       (parse_vms(n) &&
+	        vm_check_unused(n, &names[OPERATOR_INTERRUPT], "a bell", o->source, o->identity) &&
+	        vm_check_operator_bus(n, names[OPERATOR_ACCESS]));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/tree/vm_groups.h"
+#include "core/tree/vm_pmu_config.h"
 
 #include <libfdt.h>
 
@@ -16,46 +16,45 @@ static bool is_defined(uint32_t event_idx)
 	return hw_event_exists(event_idx);
 }
 
-static bool parse_events(const struct vm_node *n)
+static bool parse_events(const struct vm_node *n, const struct vm_prop *prop)
 {
-	static const char name[] = "pmu-events";
+	const fdt32_t *cells = prop->data;
 	struct vm_config *vm = n->vm;
-	const fdt32_t *cells;
 	uint32_t count;
 
-	if (!vm_read_cells(n, name, &cells, &count))
-		return false;
 	if (!cells)
 		return true;
+	if (!vm_count_cells(n, prop, &count))
+		return false;
 	if (count > VM_MAX_EVENTS)
-		return vm_refuse(n, VM_REFUSED_TOO_MANY, name, "names %u events, more than %u",
-		                 count, VM_MAX_EVENTS);
+		return vm_refuse(n, VM_REFUSED_TOO_MANY, prop->name,
+		                 "names %u events, more than %u", count, VM_MAX_EVENTS);
 	vm->pmu_events_given = true;
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t event_idx = fdt32_ld(&cells[i]);
 
 		if (!is_defined(event_idx))
-			return vm_refuse(n, VM_REFUSED_EVENT, name, "SBI 3.0 has no event_idx %u",
-			                 event_idx);
+			return vm_refuse(n, VM_REFUSED_EVENT, prop->name,
+			                 "SBI 3.0 has no event_idx %u", event_idx);
 		for (uint32_t k = 0; k < i; k++)
 			if (vm->pmu_events[k] == event_idx)
-				return vm_refuse(n, VM_REFUSED_DUPLICATE, name, "names %u twice",
-				                 event_idx);
+				return vm_refuse(n, VM_REFUSED_DUPLICATE, prop->name,
+				                 "names %u twice", event_idx);
 		vm->pmu_events[vm->n_pmu_events++] = event_idx;
 	}
 	return true;
 }
 
-static bool parse_overflow_limit(const struct vm_node *n)
+static bool parse_overflow_limit(const struct vm_node *n, const struct vm_prop *prop)
 {
-	if (!vm_read_u32(n, "pmu-overflow-limit", &n->vm->pmu_overflow_limit))
+	if (!vm_read_u32(n, prop, &n->vm->pmu_overflow_limit))
 		return false;
-	return n->vm->pmu_overflow_limit || !vm_has(n, "pmu-overflow-limit") ||
-	       vm_refuse(n, VM_REFUSED_VALUE, "pmu-overflow-limit",
+	return !prop->data || n->vm->pmu_overflow_limit ||
+	       vm_refuse(n, VM_REFUSED_VALUE, prop->name,
 	                 "is 0, with which none would ever come; leave it out for no limit");
 }
 
-bool vm_parse_pmu(const struct vm_node *n)
+bool vm_parse_pmu(const struct vm_node *n, const struct vm_prop *props)
 {
 	struct vm_config *vm = n->vm;
 	uint64_t valid = VM_ALL_COUNTERS;
@@ -64,20 +63,22 @@ bool vm_parse_pmu(const struct vm_node *n)
 		valid &= n->limits->hctrs;
 	vm->pmu = true;
 	vm->pmu_counters = valid;
-	if (!vm_read_on(n, "pmu", &vm->pmu) ||
-	    !vm_read_choice(n, "pmu-reads", "direct", "trap", &vm->pmu_trap_reads) ||
-	    !vm_read_on(n, "pmu-snapshot", &vm->pmu_snapshot) ||
-	    !vm_read_choice(n, "pmu-freeze", "guest", "vcpu", &vm->pmu_freeze_vcpu) ||
-	    !vm_read_on(n, "pmu-idle-cycles", &vm->pmu_idle_cycles))
+	if (!vm_read_on(n, &props[PMU_ON], &vm->pmu) ||
+	    !vm_read_choice(n, &props[PMU_READS], "direct", "trap", &vm->pmu_trap_reads) ||
+	    !vm_read_on(n, &props[PMU_SNAPSHOT], &vm->pmu_snapshot) ||
+	    !vm_read_choice(n, &props[PMU_FREEZE], "guest", "vcpu", &vm->pmu_freeze_vcpu) ||
+	    !vm_read_on(n, &props[PMU_IDLE_CYCLES], &vm->pmu_idle_cycles))
 		return false;
 	/*
 	 * By default not both: Linux (up to 7.2 at least) loses counts if it has both. A tree can
 	 * ask for both.
 	 */
 	vm->pmu_overflow = !vm->pmu_snapshot;
-	if (!vm_read_on(n, "pmu-overflow", &vm->pmu_overflow) ||
-	    !vm_read_counters(n, "pmu-counters", valid, &vm->pmu_counters) ||
-	    !parse_overflow_limit(n) || !parse_events(n) || !pmu_node_parse_allowed(n))
+	if (!vm_read_on(n, &props[PMU_OVERFLOW], &vm->pmu_overflow) ||
+	    !vm_read_counters(n, &props[PMU_COUNTERS], valid, &vm->pmu_counters) ||
+	    !parse_overflow_limit(n, &props[PMU_OVERFLOW_LIMIT]) ||
+	    !parse_events(n, &props[PMU_EVENTS]) ||
+	    !pmu_node_parse_allowed(n, &props[PMU_RAW_EVENTS]))
 		return false;
 	if (!vm->pmu) {
 		vm->pmu_counters = 0;

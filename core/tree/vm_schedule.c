@@ -6,7 +6,14 @@
 
 #include "core/tree/vm_names.h"
 #include "core/tree/vm_stay.h"
-#include "core/tree/vm_groups.h"
+#include "core/tree/vm_turns.h"
+
+enum { HART_FRAME, HART_SLACK, HART_PROPS };
+static const char *const hart_props[HART_PROPS] = {"major-frame-us", "slack"};
+
+enum { WINDOW_VM, WINDOW_VCPU, WINDOW_START, WINDOW_LENGTH, WINDOW_GUARD, WINDOW_PROPS };
+static const char *const window_props[WINDOW_PROPS] = {"vm", "vcpu", "start-us", "length-us",
+                                                       "guard-us"};
 
 /* The node's name is "hart" and the hart's id in decimal. */
 static bool parse_hart(const struct vm_node *n, struct vm_schedule *s)
@@ -32,20 +39,21 @@ static bool parse_hart(const struct vm_node *n, struct vm_schedule *s)
 }
 
 /* Parses the vcpus that have the window: all of the VM's on this hart, or one. */
-static bool parse_window_vm(const struct vm_node *n, const struct vm_schedule *s,
-                            struct vm_hart_window *w)
+static bool parse_window_vm(const struct vm_node *n, const struct vm_prop *props,
+                            const struct vm_schedule *s, struct vm_hart_window *w)
 {
 	const char *name;
 	uint32_t which = 0;
 
-	if (!vm_require(n, "vm") || !vm_read_string(n, "vm", VM_NAME_MAX, &name) ||
-	    !vm_read_u32(n, "vcpu", &which) || !vm_find_named(n, "vm", name, &w->vm))
+	if (!vm_require(n, &props[WINDOW_VM]) ||
+	    !vm_read_string(n, &props[WINDOW_VM], VM_NAME_MAX, &name) ||
+	    !vm_read_u32(n, &props[WINDOW_VCPU], &which) || !vm_find_named(n, "vm", name, &w->vm))
 		return false;
 	w->vcpus = vm_vcpus_on(&n->tree->vms[w->vm], s->hart);
 	if (!w->vcpus)
 		return vm_refuse(n, VM_REFUSED_NAME, "vm", "no vcpu of %s is on hart %u", name,
 		                 s->id);
-	if (!vm_has(n, "vcpu"))
+	if (!props[WINDOW_VCPU].data)
 		return true;
 	if (which >= VM_MAX_VCPUS || !(w->vcpus >> which & 1))
 		return vm_refuse(n, VM_REFUSED_NAME, "vcpu", "vcpu%u of %s is not on hart %u",
@@ -58,14 +66,16 @@ static bool parse_window(const struct vm_node *n, struct vm_schedule *s)
 {
 	struct vm_hart_window *w = &s->windows[s->n_windows];
 	const struct vm_hart_window *before = s->n_windows ? w - 1 : NULL;
+	struct vm_prop props[WINDOW_PROPS];
 	uint32_t free_from = before ? before->start_us + before->length_us : 0;
 
 	if (!vm_has_room(n, "window", s->n_windows, VM_MAX_HART_WINDOWS) ||
-	    !vm_check_props(n, "vm vcpu start-us length-us guard-us") || !vm_refuse_children(n) ||
-	    !parse_window_vm(n, s, w) || !vm_require(n, "start-us") ||
-	    !vm_read_u32(n, "start-us", &w->start_us) || !vm_require(n, "length-us") ||
-	    !vm_read_u32(n, "length-us", &w->length_us) ||
-	    !vm_read_u32(n, "guard-us", &w->guard_us))
+	    !vm_read_props(n, window_props, WINDOW_PROPS, props) || !vm_refuse_children(n) ||
+	    !parse_window_vm(n, props, s, w) || !vm_require(n, &props[WINDOW_START]) ||
+	    !vm_read_u32(n, &props[WINDOW_START], &w->start_us) ||
+	    !vm_require(n, &props[WINDOW_LENGTH]) ||
+	    !vm_read_u32(n, &props[WINDOW_LENGTH], &w->length_us) ||
+	    !vm_read_u32(n, &props[WINDOW_GUARD], &w->guard_us))
 		return false;
 	if (w->start_us < free_from)
 		return vm_refuse(n, VM_REFUSED_OVERLAP, "start-us",
@@ -87,30 +97,31 @@ static bool parse_window(const struct vm_node *n, struct vm_schedule *s)
 	return true;
 }
 
-static bool parse_slack(const struct vm_node *n, struct vm_schedule *s)
+static bool parse_slack(const struct vm_node *n, const struct vm_prop *prop, struct vm_schedule *s)
 {
 	const struct vm_tree *tree = n->tree;
 
-	if (!vm_read_names(n, "slack", &s->slack))
+	if (!vm_read_names(n, prop, &s->slack))
 		return false;
 	for (uint32_t vm = 0; vm < tree->n_vms; vm++)
 		if (s->slack >> vm & 1 && !vm_vcpus_on(&tree->vms[vm], s->hart))
-			return vm_refuse(n, VM_REFUSED_NAME, "slack", "no vcpu of %s is on hart %u",
-			                 tree->vms[vm].name, s->id);
+			return vm_refuse(n, VM_REFUSED_NAME, prop->name,
+			                 "no vcpu of %s is on hart %u", tree->vms[vm].name, s->id);
 	return true;
 }
 
 static bool parse_schedule(const struct vm_node *n)
 {
 	struct vm_schedule *s = &n->tree->schedules[n->tree->n_schedules];
+	struct vm_prop props[HART_PROPS];
 	struct vm_node child = vm_node_at(n, -1);
 	struct vm_node first = vm_node_at(n, fdt_first_subnode(n->blob, n->at));
 
 	if (!vm_has_room(n, "schedule", n->tree->n_schedules, VM_MAX_SCHEDULES) ||
-	    !parse_hart(n, s) || !vm_check_props(n, "major-frame-us slack") ||
-	    !vm_require(n, "major-frame-us") ||
-	    !vm_read_us(n, "major-frame-us", VM_FRAME_US_MIN, VM_FRAME_US_MAX, &s->frame_us) ||
-	    !parse_slack(n, s))
+	    !parse_hart(n, s) || !vm_read_props(n, hart_props, HART_PROPS, props) ||
+	    !vm_require(n, &props[HART_FRAME]) ||
+	    !vm_read_us(n, &props[HART_FRAME], VM_FRAME_US_MIN, VM_FRAME_US_MAX, &s->frame_us) ||
+	    !parse_slack(n, &props[HART_SLACK], s))
 		return false;
 	fdt_for_each_subnode(child.at, n->blob, n->at)
 	{

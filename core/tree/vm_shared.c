@@ -5,11 +5,16 @@
 #include <string.h>
 
 #include "core/host/host_bridge.h"
-#include "core/tree/vm_groups.h"
+#include "core/tree/vm_aia.h"
 #include "core/tree/vm_memory.h"
 #include "core/tree/vm_names.h"
 
 #define PAGE UINT64_C(4096)
+
+static const char *const shared_props[] = {"size"};
+
+enum { USER_AT, USER_ACCESS, USER_BELL, USER_PROPS = USER_BELL + VM_BELL_PROPS };
+static const char *const user_props[USER_PROPS] = {"at", "access", VM_BELL_PROP_NAMES};
 
 /* The place of shared memory in a VM, while it is checked. */
 struct place {
@@ -101,6 +106,7 @@ static bool parse_user(struct vm_node *n, bool *written)
 	uint32_t number = tree->n_shared;
 	uint32_t which = vm_named(tree, fdt_get_name(n->blob, n->at, NULL));
 	struct vm_config *vm = &tree->vms[which];
+	struct vm_prop props[USER_PROPS];
 	struct place place = {n, 0, tree->shared[number].size};
 	bool writes = false;
 
@@ -109,16 +115,16 @@ static bool parse_user(struct vm_node *n, bool *written)
 		return vm_refuse(n, VM_REFUSED_NO_VM, "", "no VM has this name");
 	if (vm->n_shared && vm->shared[vm->n_shared - 1].number == number)
 		return vm_refuse(n, VM_REFUSED_DUPLICATE, "", "is there twice");
-	if (!vm_check_props(n, "at access bell bell-identity") || !vm_refuse_children(n) ||
-	    !vm_require(n, "at") || !vm_read_u64(n, "at", &place.at) ||
-	    !vm_read_choice(n, "access", "read", "read-write", &writes) || !check_place(&place) ||
-	    (!writes && !check_read_only(n)))
+	if (!vm_read_props(n, user_props, USER_PROPS, props) || !vm_refuse_children(n) ||
+	    !vm_require(n, &props[USER_AT]) || !vm_read_u64(n, &props[USER_AT], &place.at) ||
+	    !vm_read_choice(n, &props[USER_ACCESS], "read", "read-write", &writes) ||
+	    !check_place(&place) || (!writes && !check_read_only(n)))
 		return false;
 	vm->shared[vm->n_shared].at = place.at;
 	vm->shared[vm->n_shared].number = number;
 	vm->shared[vm->n_shared++].writes = writes;
 	*written |= writes;
-	return vm_parse_bell(n);
+	return vm_parse_bell(n, &props[USER_BELL]);
 }
 
 static bool parse_name(const struct vm_node *n)
@@ -137,16 +143,16 @@ static bool parse_name(const struct vm_node *n)
 	return true;
 }
 
-static bool parse_size(const struct vm_node *n)
+static bool parse_size(const struct vm_node *n, const struct vm_prop *prop)
 {
 	uint64_t all = vm_ranges_sum(n->limits->guests.ranges, n->limits->guests.n), taken = 0,
 	         size;
 	struct vm_tree *tree = n->tree;
 
-	if (!vm_require(n, "size") || !vm_read_u64(n, "size", &size))
+	if (!vm_require(n, prop) || !vm_read_u64(n, prop, &size))
 		return false;
 	if (!size || size % PAGE)
-		return vm_refuse(n, VM_REFUSED_MEMORY, "size",
+		return vm_refuse(n, VM_REFUSED_MEMORY, prop->name,
 		                 "%lu bytes is not a positive multiple of 4 KiB", size);
 	for (uint32_t i = 0; i < tree->n_vms; i++)
 		taken += tree->vms[i].memory;
@@ -154,7 +160,7 @@ static bool parse_size(const struct vm_node *n)
 		taken += vm_shared_room(&tree->shared[i]);
 	/* This cannot wrap: `all` and `taken` are multiples of the step. */
 	if (taken > all || size > all - taken)
-		return vm_refuse(n, VM_REFUSED_MEMORY_SUM, "size",
+		return vm_refuse(n, VM_REFUSED_MEMORY_SUM, prop->name,
 		                 "all VMs and shared memory up to this one need %lu KiB, this "
 		                 "machine has %lu",
 		                 (taken >> 10) + (size >> 10), all >> 10);
@@ -164,11 +170,12 @@ static bool parse_size(const struct vm_node *n)
 
 static bool parse_one(const struct vm_node *n)
 {
+	struct vm_prop size;
 	struct vm_node child = vm_node_at(n, -1);
 	bool written = false;
 
 	if (!vm_has_room(n, "shared memory", n->tree->n_shared, VM_MAX_SHARED) || !parse_name(n) ||
-	    !vm_check_props(n, "size") || !parse_size(n))
+	    !vm_read_props(n, shared_props, 1, &size) || !parse_size(n, &size))
 		return false;
 	fdt_for_each_subnode(child.at, n->blob, n->at)
 	{

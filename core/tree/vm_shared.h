@@ -10,9 +10,11 @@
 bool vm_parse_shared(const struct vm_node *n);
 
 /* Bells: interrupts between VMs that share memory. */
+#define VM_BELL_PROP_NAMES "bell", "bell-identity"
+enum { VM_BELL_SOURCE, VM_BELL_IDENTITY, VM_BELL_PROPS };
 
 /* Parses the bell of the VM's last shared memory, whose size is known. */
-bool vm_parse_bell(const struct vm_node *n);
+bool vm_parse_bell(const struct vm_node *n, const struct vm_prop *props);
 
 /* Checks that need all shared memory. n is the node /shared, or none, with a negative offset. */
 bool vm_check_bells(const struct vm_node *n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/tree/vm_groups.h"
+#include "core/tree/vm_turns.h"
 
 #include <libfdt.h>
 
@@ -14,33 +14,32 @@
 #define BUDGET_US_MIN    100U
 #define BUDGET_US_MAX    1000000U
 
-bool vm_read_us(const struct vm_node *n, const char *name, uint32_t least, uint32_t most,
+bool vm_read_us(const struct vm_node *n, const struct vm_prop *prop, uint32_t least, uint32_t most,
                 uint32_t *us)
 {
-	if (!vm_has(n, name))
-		return true;
-	if (!vm_read_u32(n, name, us))
+	if (!vm_read_u32(n, prop, us))
 		return false;
-	if (*us < least)
-		return vm_refuse(n, VM_REFUSED_VALUE, name, "%u is less than %u us", *us, least);
-	return *us <= most ||
-	       vm_refuse(n, VM_REFUSED_VALUE, name, "%u is more than %u us", *us, most);
+	if (prop->data && *us < least)
+		return vm_refuse(n, VM_REFUSED_VALUE, prop->name, "%u is less than %u us", *us,
+		                 least);
+	return !prop->data || *us <= most ||
+	       vm_refuse(n, VM_REFUSED_VALUE, prop->name, "%u is more than %u us", *us, most);
 }
 
-bool vm_parse_turn(const struct vm_node *n)
+bool vm_parse_turn(const struct vm_node *n, const struct vm_prop *turn)
 {
 	n->tree->turn_us = VM_TURN_US_DEFAULT;
-	return vm_read_us(n, "turn-us", TURN_US_MIN, TURN_US_MAX, &n->tree->turn_us);
+	return vm_read_us(n, turn, TURN_US_MIN, TURN_US_MAX, &n->tree->turn_us);
 }
 
-bool vm_parse_turns(const struct vm_node *n)
+bool vm_parse_turns(const struct vm_node *n, const struct vm_prop *props)
 {
 	struct vm_config *vm = n->vm;
 	uint64_t all;
 
 	vm->share = 1;
-	if (!vm_read_choice(n, "look", "on", "off", &vm->no_look) ||
-	    !vm_read_u32(n, "share", &vm->share))
+	if (!vm_read_choice(n, &props[TURN_LOOK], "on", "off", &vm->no_look) ||
+	    !vm_read_u32(n, &props[TURN_SHARE], &vm->share))
 		return false;
 	if (!vm->share)
 		return vm_refuse(n, VM_REFUSED_VALUE, "share", "is 0: it would never run");
@@ -107,16 +106,18 @@ static bool check_vm(const struct vm_node *n, uint64_t *harts)
 	return true;
 }
 
-bool vm_parse_budget(const struct vm_node *n)
+bool vm_parse_budget(const struct vm_node *n, const struct vm_prop *prop)
 {
-	const fdt32_t *cells;
+	const fdt32_t *cells = prop->data;
 	const char *why;
 	uint64_t harts = 0;
 
-	if (!vm_read_bytes(n, "budget", 12, "event, count, period in us", &cells))
-		return false;
 	if (!cells)
 		return true;
+	if (prop->size != 3 * sizeof(*cells))
+		return vm_refuse(n, VM_REFUSED_SIZE, "budget",
+		                 "is %u bytes long, not 12: event, count, period in us",
+		                 prop->size);
 	n->vm->budget =
 	    (struct vm_budget){fdt32_ld(&cells[0]), fdt32_ld(&cells[1]), fdt32_ld(&cells[2])};
 	if (!check_event(n) || !check_numbers(n) || !check_vm(n, &harts))

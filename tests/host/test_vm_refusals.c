@@ -10,7 +10,7 @@
 #include <libfdt.h>
 
 #include "core/tree/parse.h"
-#include "core/tree/vm_groups.h"
+#include "core/tree/vm_layout.h"
 #include "tests/host/vm_tree.h"
 
 #define MIB(n) ((uint64_t)(n) << 20)
@@ -730,7 +730,7 @@ static void initrd_of_any_size(void **state)
 
 		vm.initrd = (struct vm_image){"x", 1ULL << shift};
 		n.vm = &vm;
-		assert_false(vm_layout(&n));
+		assert_false(vm_layout(&n, false));
 		assert_int_equal(why.code, VM_REFUSED_INITRD_FIT);
 		assert_string_equal(why.property, "initrd");
 	}

@@ -370,17 +370,28 @@ def test_every_property_is_documented():
     def names(file, after):
         return (ROOT / "core/tree" / file).read_text(encoding="utf-8").split(after)[1]
 
+    source = (names("parse.c", "vm_props[VM_PROPS]").split(";")[0] +
+              names("vm_pmu_config.h", "#define VM_PMU_PROP_NAMES") +
+              names("vm_memory_config.h", "#define VM_MEMORY_PROP_NAMES").split("\n")[0] +
+              names("vm_life_config.h", "#define VM_LIFE_PROP_NAMES").split("\n\n")[0] +
+              names("vm_turns.h", "#define VM_TURN_PROP_NAMES").split("\n")[0])
     text = (ROOT / "dts/README.md").read_text(encoding="utf-8")
-    lists = [names("parse.c", "vm_props[] =").split(";")[0],
-             names("pmu_node.c", "pmu_props[] =").split(";")[0],
-             names("vm_devices.c", "device_props[] =").split(";")[0]]
-    for file in ("vm_shared.c", "vm_schedule.c"):
-        lists += [rest.split(")")[0] for rest in
-                  (ROOT / "core/tree" / file).read_text(encoding="utf-8").split(
-                      "vm_check_props(n,")[1:]]
-    lists = [" ".join(re.findall('"(.*?)"', lines)).split() for lines in lists]
-    assert [len(found) for found in lists] == [34, 8, 6, 4, 1, 5, 2]
-    documented = sum(lists, [])
+    properties = re.findall(r'"([a-z-]+)"', source)
+    assert len(properties) == 28
+    properties += re.findall(r'"([a-z-]+)"', names("pmu_node.c", "names[PROPS]").split(";")[0])
+    assert len(properties) == 36
+    devices = re.findall(r'"([a-z-]+)"', names("vm_devices.c", "props[DEVICE_PROPS]").split(";")[0])
+    assert len(devices) == 6
+    shared = sum((re.findall(r'"([a-z-]+)"', names("vm_shared.c", f"{which}_props[").split(";")[0])
+                  for which in ("shared", "user")), [])
+    shared += re.findall(r'"([a-z-]+)"',
+                         names("vm_shared.h", "#define VM_BELL_PROP_NAMES").split("\n")[0])
+    assert shared == ["size", "at", "access", "bell", "bell-identity"]
+    schedules = sum((re.findall(r'"([a-z-]+)"', names("vm_schedule.c", f"{which}_props[").split(
+        ";")[0]) for which in ("hart", "window")), [])
+    assert schedules == ["major-frame-us", "slack", "vm", "vcpu", "start-us", "length-us",
+                         "guard-us"]
+    documented = properties + devices + shared + schedules
     for name in documented + ["compatible", "data", "phandle", "harts", "turn-us",
                               "inexact-counts"]:
         assert f"\n| `{name}` |" in text, name

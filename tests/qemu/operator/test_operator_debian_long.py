@@ -40,7 +40,7 @@ def test_from_login_to_report(tmp_path):
                                     "perf report --stdio -i linux.data 2>/dev/null")
         assert "linux" in report and "%" in report, report
         page = machine.ssh("ops", "cd /root && perf-vms html linux.samples -o linux.html "
-                                  ">/dev/null && head -c 15 linux.html")
+                                  ">/dev/null 2>&1 && head -c 15 linux.html")
         assert page.lower() == "<!doctype html>", page
         machine.ssh("ops", "tally-ctl --operator stop linux && tally-ctl --operator stop control")
         told = objects(machine.ssh("ops", "tally-ctl --operator vms --json"))

@@ -132,12 +132,15 @@ def test_the_last_life(tmp_path):
     assert told[1] == (['{"vm":"beta","end":null}'], 0)
     head, text = last_of(told[3][0])
     assert (head["end"], head["life"]) == ("shutdown", 1)
-    lines = b"".join(LINE % i for i in range(200))
-    assert len(text) == KEPT
-    assert text[:100] in lines and text.endswith(b"\n") and head["printed"] > len(lines)
+    last = int(re.search(rb"heart: has rung 20 times, last behind (\d+)\n", text).group(1))
+    whole = b"".join([b"heart: begins\n", *(LINE % i for i in range(200)),
+                      b"heart: has rung 20 times, last behind %d\n" % last,
+                      b"heart: ends, 45 checks, 0 failed\n"])
+    assert (head["printed"], text) == (len(whole), whole[-KEPT:])
     assert told[4] == (['{"vm":"alpha","failure":null}'], 0)
     before, text = last_of(told[5][0])
-    assert before["end"] == "reboot" and text.count(b"\n") == 1 and text.startswith(b"life")
+    assert (before["end"], before["printed"]) == ("reboot", len(text))
+    assert text.count(b"\n") == 1 and text.startswith(b"life")
     head, text = last_of(told[7][0])
     assert (head["end"], head["life"], text) == ("stop", 1, b"busy: begins\n")
     head, text = last_of(told[8][0])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/boot/page_alloc.h"
+#include "core/life/vm_load.h"
 #include "core/panic.h"
-#include <string.h>
 
 #define LINE 64U /* bytes of a cache line, which two harts do not share */
 
@@ -38,9 +38,15 @@ static void *take(size_t size, uint64_t alignment)
 	return (void *)at;
 }
 
+static void *cleared(void *memory, size_t size)
+{
+	vm_clear_range((uint64_t)memory, size);
+	return memory;
+}
+
 void *page_alloc(size_t size)
 {
-	return memset(take(size, size), 0, size);
+	return cleared(take(size, size), size);
 }
 
 void *page_alloc_uncleared(size_t size)
@@ -50,7 +56,7 @@ void *page_alloc_uncleared(size_t size)
 
 void *page_alloc_array(size_t size)
 {
-	return memset(page_alloc_uncleared(size), 0, size);
+	return cleared(page_alloc_uncleared(size), size);
 }
 
 void page_alloc_trim(const void *last, size_t size, size_t used)

@@ -37,17 +37,22 @@ void cbo_try_all(void)
 	CBO(CBO_INVAL, scratch);
 }
 
-/* Clearing costs about 0.04 instructions per byte with blocks of 64 bytes. */
+/* Clearing costs about 0.04 instructions per byte with blocks of 64 bytes. Parts of a round are
+ * cleared by stores. */
 #define BLOCKS_A_ROUND 4U
 void cbo_clear(void *to, uint64_t size, uint32_t block)
 {
-	uint64_t at = (uint64_t)to, end = at + size;
+	uint64_t at = (uint64_t)to, end = at + size, round = BLOCKS_A_ROUND * (uint64_t)block;
+	uint64_t last = round ? ALIGN_DOWN(end, round) : end;
 
-	if (!block || (at | size) & (BLOCKS_A_ROUND * block - 1)) {
+	at = round ? ALIGN_UP(at, round) : end;
+	if (at >= last) {
 		__builtin_memset(to, 0, size);
 		return;
 	}
-	while (at < end) {
+	__builtin_memset(to, 0, at - (uint64_t)to);
+	__builtin_memset((void *)last, 0, end - last);
+	while (at < last) {
 		for (uint32_t i = 0; i < BLOCKS_A_ROUND; i++, at += block)
 			CBO(CBO_ZERO, at);
 	}

@@ -9,6 +9,7 @@
 #include "arch/riscv/hart/touch.h"
 #include "core/boot/boot_report.h"
 #include "core/boot/bootargs.h"
+#include "core/boot/clock.h"
 #include "core/boot/debug.h"
 #include "core/boot/harts.h"
 #include "core/boot/host_dt.h"
@@ -296,6 +297,7 @@ void main(uint64_t hartid, void *dtb)
 		dma_init(page_alloc);
 	boot_report_machine();
 	read_vm_tree();
+	clock_init(tree);
 	terminal_set_vms(tree);
 	if (!pci_assign(tree, tell_refused))
 		stop();

@@ -24,6 +24,7 @@ static uint64_t obstacle(const struct vm_config *vm, uint64_t base, uint64_t siz
 	} fixed[] = {
 	    {GUEST_PLIC_BASE, GUEST_PLIC_SIZE},
 	    {GUEST_UART_BASE, GUEST_UART_SIZE},
+	    {GUEST_RTC_BASE, GUEST_RTC_SIZE},
 	    {GUEST_ECAM_BASE, GUEST_OPERATOR_MEMORY + GUEST_OPERATOR_BYTES - GUEST_ECAM_BASE},
 	    {GUEST_APLIC_BASE, GUEST_APLIC_SIZE},
 	    {GUEST_IMSIC_BASE, GUEST_IMSIC_SIZE},

@@ -3,6 +3,7 @@
 #include "core/dispatch/exit.h"
 #include "arch/riscv/hart/csr.h"
 #include "core/io/external.h"
+#include "core/io/vm_rtc.h"
 #include "core/life/heart.h"
 #include "core/sched/port.h"
 #include "core/sched/sched.h"
@@ -28,6 +29,8 @@ static void external_poll(void)
 		external_work(pcpu, at[EXTERNAL_CONSOLE] <= now);
 	if (at[EXTERNAL_HEART] <= now)
 		heart_poll();
+	if (at[EXTERNAL_ALARM] <= now)
+		vm_rtc_poll();
 	if (at[EXTERNAL_WINDOW] <= now)
 		windows_let_come(pcpu);
 }

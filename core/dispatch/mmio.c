@@ -7,6 +7,7 @@
 #include "core/io/bells.h"
 #include "core/io/operator_function.h"
 #include "core/io/vm_interrupts.h"
+#include "core/io/vm_rtc.h"
 #include "core/io/vm_uart.h"
 #include "core/io/vpci.h"
 #include "core/vcpu/guest_mem.h"
@@ -34,7 +35,7 @@ struct device {
 };
 
 /* The sooner a row comes, the fewer instructions an access takes. */
-enum { PLIC, UART, APLIC, PCI, BELLS, OPERATOR, DEVICES };
+enum { PLIC, UART, APLIC, PCI, BELLS, OPERATOR, RTC, DEVICES };
 static const struct device devices[] = {
     [PLIC] = {"PLIC", GUEST_PLIC_BASE, VPLIC_SIZE, 1, false, vm_plic_read, vm_plic_write},
     [UART] = {"UART", GUEST_UART_BASE, VUART_SIZE, 1, false, vm_uart_read, vm_uart_write},
@@ -44,6 +45,7 @@ static const struct device devices[] = {
                bells_write},
     [OPERATOR] = {"operator", GUEST_OPERATOR_BASE, GUEST_OPERATOR_SIZE, 1, true,
                   operator_function_read, operator_function_write},
+    [RTC] = {"RTC", GUEST_RTC_BASE, VRTC_SIZE, 1, true, vm_rtc_read, vm_rtc_write},
 };
 
 _Static_assert(DEVICES <= VM_EMULATED, "one more in vm->emulated, and two rows of an account");
@@ -56,6 +58,7 @@ void mmio_init(struct vm *vm)
 	vm->emulated[APLIC] = vm->config->aia;
 	vm->emulated[PCI] = vm->pci.n > 0;
 	vm->emulated[OPERATOR] = operator_is(vm);
+	vm->emulated[RTC] = vm->config->rtc;
 	for (uint32_t n = 0; n < VM_MAX_SHARED; n++)
 		vm->emulated[BELLS] |= !!vm->bell_of[n] << n;
 }

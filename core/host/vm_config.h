@@ -39,6 +39,10 @@
 #define GUEST_UART_BASE    UINT64_C(0x10000000)
 #define GUEST_UART_SIZE    UINT64_C(0x1000) /* a page; the registers are fewer */
 #define GUEST_UART_IRQ     10U
+/* Its RTC, and the interrupt source of that, if no device has it. */
+#define GUEST_RTC_BASE UINT64_C(0x101000)
+#define GUEST_RTC_SIZE UINT64_C(0x1000)
+#define GUEST_RTC_IRQ  11U
 /* The configuration space of the VM's own PCI bus, one page for each function. */
 #define GUEST_ECAM_BASE UINT64_C(0x30000000)
 #define GUEST_ECAM_SIZE UINT64_C(0x100000)
@@ -224,7 +228,9 @@ struct vm_config {
 	uint64_t dtb_offset;    /* 64 KiB aligned, VM_DTB_SIZE bytes */
 	const char *bootargs;   /* in the blob; NULL: none */
 	bool console;
-	bool aia; /* it has an IMSIC for each vcpu and an APLIC; false: a PLIC */
+	bool rtc;            /* it has a clock of its own */
+	uint32_t rtc_source; /* its interrupt; 0: it has no alarms */
+	bool aia;            /* it has an IMSIC for each vcpu and an APLIC; false: a PLIC */
 	enum vm_restart restart;
 	uint32_t restart_limit; /* restarts in a row; those by the user do not count */
 	uint32_t heartbeat_ms;  /* a guest that does not ring for this long has failed; 0: none */
@@ -298,6 +304,7 @@ struct vm_tree {
 	bool has_selectors; /* the tree has a node /pmu */
 	struct selectors selectors;
 	uint32_t turn_us;     /* length of a turn of a vcpu with a share of 1 */
+	uint32_t time_epoch;  /* seconds since 1970: the time of day is not before it */
 	uint32_t n_irqs;      /* interrupt sources of the host that VMs have */
 	uint32_t n_functions; /* PCI functions of all VMs */
 	uint32_t n_images;

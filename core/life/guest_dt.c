@@ -6,6 +6,7 @@
 
 #include "core/devices/vaplic.h"
 #include "core/devices/vplic.h"
+#include "core/devices/vrtc.h"
 #include "core/devices/vuart.h"
 #include "core/lib/printf.h"
 #include "core/life/seed.h"
@@ -18,6 +19,7 @@
 #define APLIC_NODE "interrupt-controller@d000000"
 #define IMSIC_NODE "interrupt-controller@28000000"
 #define UART_NODE  "serial@10000000"
+#define RTC_NODE   "rtc@101000"
 
 #define PHANDLE_CHIP     1U /* the PLIC or APLIC */
 #define PHANDLE_INTC(n)  (2U + (n))
@@ -30,6 +32,7 @@
 
 _Static_assert(VPLIC_SIZE <= GUEST_PLIC_SIZE, "no RAM there");
 _Static_assert(VUART_SIZE <= GUEST_UART_SIZE, "no RAM there");
+_Static_assert(VRTC_SIZE == GUEST_RTC_SIZE, "no RAM there");
 
 static void put_u64(struct dt_writer *w, const char *name, uint64_t value)
 {
@@ -227,10 +230,11 @@ static void write_aplic(struct dt_writer *w)
 }
 
 /* An interrupt of an APLIC has a second cell, its type. */
-static void put_uart_irq(struct dt_writer *w, const struct vm_config *vm)
+static void put_irq(struct dt_writer *w, const struct vm_config *vm, uint32_t source)
 {
-	fdt32_t cells[] = {cpu_to_fdt32(GUEST_UART_IRQ), cpu_to_fdt32(LEVEL_HIGH)};
+	fdt32_t cells[] = {cpu_to_fdt32(source), cpu_to_fdt32(LEVEL_HIGH)};
 
+	dt_put_u32(w, "interrupt-parent", PHANDLE_CHIP);
 	dt_put(w, "interrupts", cells, (vm->aia ? 2 : 1) * sizeof(cells[0]));
 }
 
@@ -242,8 +246,17 @@ static void write_uart(struct dt_writer *w, const struct vm_config *vm)
 	dt_put_u32(w, "clock-frequency", VUART_CLOCK_HZ);
 	dt_put_u32(w, "reg-shift", 0);
 	dt_put_u32(w, "reg-io-width", 1);
-	dt_put_u32(w, "interrupt-parent", PHANDLE_CHIP);
-	put_uart_irq(w, vm);
+	put_irq(w, vm, GUEST_UART_IRQ);
+	dt_end(w);
+}
+
+static void write_rtc(struct dt_writer *w, const struct vm_config *vm)
+{
+	dt_begin(w, RTC_NODE);
+	dt_put_string(w, "compatible", "google,goldfish-rtc");
+	put_reg(w, GUEST_RTC_BASE, VRTC_SIZE);
+	if (vm->rtc_source)
+		put_irq(w, vm, vm->rtc_source);
 	dt_end(w);
 }
 
@@ -282,6 +295,8 @@ static void write_soc(struct dt_writer *w, const struct vm_config *vm,
 	}
 	if (vm->console)
 		write_uart(w, vm);
+	if (vm->rtc)
+		write_rtc(w, vm);
 	write_devices(w, vm, machine);
 	dt_end(w);
 }

@@ -12,6 +12,7 @@
 #include "core/io/operator_function.h"
 #include "core/io/port.h"
 #include "core/io/vm_quiet.h"
+#include "core/io/vm_rtc.h"
 #include "core/io/vm_uart.h"
 #include "core/io/wired.h"
 #include "core/life/vm_load.h"
@@ -322,6 +323,7 @@ void vm_life_serve(struct vm *vm)
 		if (atomic_load(&vm->vcpus_alive) || sched_has_life_work(lead))
 			break;
 		heart_ignore(vm);
+		vm_rtc_reset(vm);
 		vm_quiet_begin(vm);
 		decide_end(vm);
 		vm_log_begin(vm);

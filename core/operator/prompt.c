@@ -58,6 +58,8 @@ static const struct command commands[] = {
     {"restart", "the name of a VM", 2, 2, life, "stops and starts it", CONTROL, false},
     {"move", "a VM, the number of its vcpu, and a hart", 4, 4, move,
      "to another of the harts that it may run on", CONTROL, false},
+    {"time", "--json or nothing, or seconds since 1970", 1, 2, prompt_clock,
+     "the machine's time of day; sets it for all VMs", WATCH, true},
     {"poweroff", "nothing", 1, 1, power_off, "stops all, then the machine", SERIAL, false},
     {"frames", "on or off", 2, 2, frames, "for programs (docs/frames.md)", SERIAL, false},
     {"help", "nothing", 1, 1, help, "these lines", WATCH, false},

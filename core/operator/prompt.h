@@ -14,6 +14,7 @@
 
 #include "core/console/console.h"
 #include "core/hart/platform.h"
+#include "core/hart/time_of_day.h"
 #include "core/lib/text.h"
 #include "core/vcpu/exit_record.h"
 #include "core/vcpu/vm.h"
@@ -71,7 +72,7 @@ struct prompt {
 
 /* The functions of the commands: their first `next`. */
 prompt_fn prompt_vms, prompt_exits, prompt_pmu, prompt_trace, prompt_crash, prompt_last,
-    prompt_observe, prompt_observed, prompt_samples, prompt_stays, prompt_accounts;
+    prompt_observe, prompt_observed, prompt_samples, prompt_stays, prompt_accounts, prompt_clock;
 
 /* Begins a command of a client that holds the prompt. rights NULL: it may do all. */
 void prompt_start(uint32_t client, const struct vm_operator *rights, const char *text);
@@ -115,7 +116,6 @@ static inline const char *prompt_bool(bool value)
 }
 
 #define US_PER_S 1000000U
-#define NS_PER_S 1000000000U
 
 /* Converts host time to units of 1/hz of a second. */
 static inline uint64_t prompt_time(uint64_t ticks, uint64_t hz)

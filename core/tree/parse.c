@@ -22,6 +22,7 @@
 #include "core/tree/vm_names.h"
 #include "core/tree/vm_operator.h"
 #include "core/tree/vm_pmu_config.h"
+#include "core/tree/vm_rtc.h"
 #include "core/tree/vm_schedule.h"
 #include "core/tree/vm_shared.h"
 #include "core/tree/vm_turns.h"
@@ -222,12 +223,13 @@ static bool parse_vm(const struct vm_node *n)
 
 static bool parse_vms(const struct vm_node *n)
 {
-	static const char *const names[] = {"turn-us", "inexact-counts"};
-	struct vm_prop props[2];
+	static const char *const names[] = {"turn-us", "inexact-counts", "time-epoch"};
+	struct vm_prop props[3];
 	bool inexact = false; /* for the harts' probes: vm_config_parse_early() */
 
-	if (!vm_read_props(n, names, 2, props) || !vm_parse_turn(n, &props[0]) ||
-	    !vm_read_on(n, &props[1], &inexact) || !vm_each(n, parse_vm))
+	if (!vm_read_props(n, names, 3, props) || !vm_parse_turn(n, &props[0]) ||
+	    !vm_read_on(n, &props[1], &inexact) ||
+	    !vm_read_u32(n, &props[2], &n->tree->time_epoch) || !vm_each(n, parse_vm))
 		return false;
 	return n->tree->n_vms || vm_refuse(n, VM_REFUSED_NO_VM, "", "there is no VM to run");
 }
@@ -343,5 +345,8 @@ bool vm_config_parse(const void *blob, uint64_t blob_size, const struct vm_limit
 
 	memset(out, 0, sizeof(*out));
 	memset(why, 0, sizeof(*why));
-	return vm_blob_check(&root, blob_size) && parse_root(&root);
+	if (!vm_blob_check(&root, blob_size) || !parse_root(&root))
+		return false;
+	vm_choose_rtcs(out);
+	return true;
 }

@@ -191,8 +191,9 @@ bool vm_has_irq(const struct vm_config *vm, uint32_t number)
 		if (vm->shared[i].bell == number)
 			return true;
 	}
-	return number == GUEST_UART_IRQ || number == vm->operator.source ||
-	                                             vm_device_of_irq(vm, number);
+	if (number == GUEST_UART_IRQ || number == vm->rtc_source || vm_device_of_irq(vm, number))
+		return true;
+	return number == vm->operator.source;
 }
 
 /* Uses the host's number, if the tree asks for it. */

@@ -7,6 +7,7 @@
 #include "arch/riscv/hart/spinlock.h"
 #include "core/devices/vaplic.h"
 #include "core/devices/vplic.h"
+#include "core/devices/vrtc.h"
 #include "core/devices/vuart.h"
 #include "core/host/vm_config.h"
 #include "core/vcpu/vcpu.h"
@@ -46,6 +47,7 @@ struct vm {
 	struct vplic plic;
 	uint64_t plic_outputs; /* bit n: the level last signalled to vcpu n */
 	struct vuart uart;
+	struct vrtc rtc;
 	uint64_t output_waiters; /* bit n: vcpu n waits for room in the console's output */
 	struct vaplic aplic;     /* instead of the PLIC, if the VM has an AIA */
 	struct vaplic_change aplic_change; /* made by the current access; too large for a stack */
@@ -74,6 +76,10 @@ struct vm {
 	/* See core/life/heart.h; in host time. */
 	atomic_ulong last_ring; /* the last ring, or the beginning of the life */
 	uint64_t heart_at;      /* next check by the lead hart, which owns this; ~0: never */
+	/* See core/io/vm_rtc.c: the host time of the RTC's alarm, ~0 without one, and the hart that
+	 * looks for it. Written with `devices`, read without. */
+	atomic_ulong alarm_at;
+	atomic_uint alarm_hart;
 	struct vm_life life;
 	struct vm_crash crash;
 	struct vm_ended ended;

@@ -125,6 +125,7 @@ int victim(uint64_t hartid);
 int uxl(uint64_t hartid);
 int aia(uint64_t hartid);
 int alarm(uint64_t hartid);
+int date(uint64_t hartid);
 int device(uint64_t hartid);
 int emulated(uint64_t hartid);
 int virtio(uint64_t hartid);

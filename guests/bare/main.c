@@ -68,6 +68,7 @@ static const struct {
     {"uxl", uxl},
     {"aia", aia},
     {"alarm", alarm},
+    {"date", date},
     {"device", device},
     {"emulated", emulated},
     {"virtio", virtio},

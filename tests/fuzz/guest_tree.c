@@ -126,7 +126,12 @@ static void check_devices(const void *dt, const struct vm_config *vm)
 {
 	const char *out = fdt_getprop(dt, at(dt, "/chosen"), "stdout-path", NULL);
 
-	assert_int_equal(children(dt, "/soc"), 1 + vm->console + vm->aia + pci_node_is_there(vm));
+	assert_int_equal(children(dt, "/soc"),
+	                 1 + vm->console + vm->rtc + vm->aia + pci_node_is_there(vm));
+	if (vm->rtc_source)
+		assert_int_equal(
+		    fdt32_to_cpu(*cells(dt, "/soc/rtc@101000", "interrupts", 1 + vm->aia)),
+		    vm->rtc_source);
 	assert_int_equal(out != NULL, vm->console);
 	if (!out)
 		return;

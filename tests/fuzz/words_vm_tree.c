@@ -56,6 +56,7 @@ static const char *const props[] = {
     "budget",
     "turn-us",
     "inexact-counts",
+    "time-epoch",
     "major-frame-us",
     "slack",
     "vm",

@@ -88,6 +88,11 @@ HOST_SRC_seed := tests/host/test_seed.c core/life/seed.c
 HOST_TESTS += vuart
 HOST_SRC_vuart := tests/host/test_vuart.c core/devices/vuart.c
 
+HOST_TESTS += vrtc
+HOST_SRC_vrtc := tests/host/test_vrtc.c core/devices/vrtc.c core/hart/time_of_day.c \
+	core/lib/date.c core/lib/printf.c
+$(HOST_SRC_vrtc:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
+
 HOST_TESTS += vaplic
 HOST_SRC_vaplic := tests/host/test_vaplic.c core/devices/vaplic.c
 

@@ -234,6 +234,29 @@ static void soc_and_uart(void **state)
 	is_u32(path, "interrupt-parent", fdt_get_phandle(dt, at("/soc/plic@c000000")));
 }
 
+static void clock_of_its_own(void **state)
+{
+	struct vm_config vm = a_vm(1);
+	const char *path = "/soc/rtc@101000";
+
+	(void)state;
+	build(&vm);
+	assert_int_equal(fdt_path_offset(dt, path), -FDT_ERR_NOTFOUND);
+	vm.rtc = true;
+	build(&vm);
+	has(path, 2, 0);
+	is_string(path, "compatible", "google,goldfish-rtc");
+	is_cells(path, "reg", (const uint32_t[]){0, 0x101000, 0, 0x1000}, 4);
+	vm.rtc_source = 11;
+	build(&vm);
+	has(path, 4, 0);
+	is_u32(path, "interrupts", 11);
+	is_u32(path, "interrupt-parent", fdt_get_phandle(dt, at("/soc/plic@c000000")));
+	vm.aia = true;
+	build(&vm);
+	is_cells(path, "interrupts", (const uint32_t[]){11, 4}, 2);
+}
+
 static void without_console_initrd_bootargs(void **state)
 {
 	struct vm_config vm = a_vm(1);
@@ -492,6 +515,7 @@ int main(void)
 	    cmocka_unit_test(root_chosen_memory),
 	    cmocka_unit_test(cpus),
 	    cmocka_unit_test(plic),
+	    cmocka_unit_test(clock_of_its_own),
 	    cmocka_unit_test(soc_and_uart),
 	    cmocka_unit_test(without_console_initrd_bootargs),
 	    cmocka_unit_test(seed),

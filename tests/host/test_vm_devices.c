@@ -10,6 +10,7 @@
 #include <libfdt.h>
 
 #include "tests/host/board.h"
+#include "core/tree/vm_rtc.h"
 #include "tests/host/vm_tree.h"
 
 #define ALPHA   "/vms/alpha"
@@ -348,6 +349,60 @@ static void types_below_a_plic(void **state)
 
 /* Both, or all three, to one VM: accepted, and the shared interrupt has one source. */
 /* The host's numbers go to those that ask for them; others take what is left. */
+/* A VM has a clock of its own, unless it has one of the machine's, or its page is another's. */
+static void own_clock(void **state)
+{
+	void *t = good_tree();
+	const struct vm_tree *tree;
+
+	(void)state;
+	use_board("plic");
+	give(t, BETA, "mine", "clock", "none");
+	tree = accepted(t);
+	assert_true(tree->vms[0].rtc && tree->vms[0].rtc_source == 11);
+	assert_false(tree->vms[1].rtc || tree->vms[1].rtc_source);
+	/* The same clock elsewhere. */
+	set_bytes(board, "/soc/rtc@101000", "reg", "\0\0\0\0\x20\0\0\0\0\0\0\0\0\0\x10\0", 16);
+	assert_false(accepted(t)->vms[1].rtc);
+	/* Something else in its place. */
+	set_string(board, "/soc/rtc@101000", "compatible", "acme,lamp");
+	set_bytes(t, "/vms/beta/devices/mine", "dma-unchecked", "", 0);
+	set_string(t, BETA, "restart", "never");
+	set_u32(t, BETA, "restart-limit", 0);
+	assert_true(accepted(t)->vms[1].rtc);
+	assert_int_equal(accepted(t)->vms[1].rtc_source, 11);
+	set_bytes(board, "/soc/rtc@101000", "reg", "\0\0\0\0\0\x10\x10\0\0\0\0\0\0\0\x10\0", 16);
+	assert_false(accepted(t)->vms[1].rtc);
+}
+
+/* Its source is the highest that is free if a device has 11, and there is none if all are taken. */
+static void own_clocks_source(void **state)
+{
+	static struct vm_tree tree;
+	struct vm_config *vm = &tree.vms[0];
+
+	(void)state;
+	tree.n_vms = 1;
+	*vm = (struct vm_config){.n_shared = 1, .shared = {{.bell = 11, .at = 1 << 30}}};
+	vm_choose_rtcs(&tree);
+	assert_true(vm->rtc && vm->rtc_source == 31);
+	vm->n_devices = 8;
+	for (uint32_t i = 0; i < 31; i++) {
+		vm->devices[i / 4].n_irqs = i % 4 + 1;
+		vm->devices[i / 4].irqs[i % 4].guest = i + 1;
+	}
+	vm->rtc_source = 0;
+	vm_choose_rtcs(&tree);
+	assert_true(vm->rtc && vm->rtc_source == 0);
+	vm->devices[7].n_irqs = 2; /* 29 and 30 */
+	vm_choose_rtcs(&tree);
+	assert_true(vm->rtc && vm->rtc_source == 31);
+	vm->shared[0].at = 0;
+	tree.shared[0].size = 0x200000;
+	vm_choose_rtcs(&tree);
+	assert_false(vm->rtc || vm->rtc_source);
+}
+
 static void numbers_of_the_host(void **state)
 {
 	void *t = good_tree();
@@ -602,6 +657,8 @@ int test_vm_devices(void)
 	    cmocka_unit_test(too_many_interrupts),
 	    cmocka_unit_test(too_many_interrupts_of_all),
 	    cmocka_unit_test(neighbours_together),
+	    cmocka_unit_test(own_clock),
+	    cmocka_unit_test(own_clocks_source),
 	    cmocka_unit_test(numbers_of_the_host),
 	    cmocka_unit_test(alone),
 	    cmocka_unit_test(nodes_above),

@@ -124,6 +124,18 @@ static bool offered(const void *t)
 	return inexact;
 }
 
+static void time_epoch(void **state)
+{
+	void *t = good_tree();
+
+	(void)state;
+	assert_int_equal(accepted(t)->time_epoch, 0);
+	set_u32(t, "/vms", "time-epoch", 0xffffffff);
+	assert_int_equal(accepted(t)->time_epoch, 0xffffffff);
+	set_string(t, "/vms", "time-epoch", "2026-01-01");
+	refused(t, VM_REFUSED_SIZE, "/vms: time-epoch: is 11 bytes long, not 4: one cell");
+}
+
 /* The word of /vms that is read before the rest of the tree. */
 static void inexact_counts(void **state)
 {
@@ -155,6 +167,7 @@ int test_vm_turns(void)
 	    cmocka_unit_test(look_off_is_for_one_hart),
 	    cmocka_unit_test(turns_and_shares),
 	    cmocka_unit_test(bad_turns_and_shares),
+	    cmocka_unit_test(time_epoch),
 	    cmocka_unit_test(inexact_counts),
 	};
 

@@ -452,6 +452,8 @@ static void check_devices(const struct vm_limits *limits, const struct vm_config
 	/* The VM's own are from 1 upwards what is free. */
 	for (uint32_t n = 1; own >> n; n++)
 		assert_true(used >> n & 1);
+	assert_true(!(used >> vm->rtc_source & 1));
+	assert_true(!vm->rtc_source || vm->rtc);
 }
 
 /* Each vcpu with an interrupt file keeps its hart, which has so many. */

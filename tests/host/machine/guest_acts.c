@@ -215,7 +215,9 @@ static void waits(struct machine_hart *h, struct vcpu *vcpu)
 /* Of the UART, or of the clock that it may have. */
 uint64_t guest_source(void)
 {
-	return percent(luck(), 50) ? GUEST_UART_IRQ : 1 + below(luck(), 2);
+	return percent(luck(), 50)   ? GUEST_UART_IRQ
+	       : percent(luck(), 70) ? 1 + below(luck(), 2)
+	                             : GUEST_RTC_IRQ;
 }
 
 static uint64_t plic_register(const struct vcpu *vcpu)
@@ -282,7 +284,8 @@ static void uses_device(struct machine_hart *h, struct vcpu *vcpu)
 	if (percent(luck(), 4))
 		at = percent(luck(), 50) ? chance(luck()) >> 8 : model_ram_end(vcpu->vm);
 	h->x[rd] = !plic && !offset ? to_print(vcpu) : plic ? below(luck(), 16) : chance(luck());
-	if (plic && (offset == 4 * GUEST_UART_IRQ || offset == 4 || offset == 4 * MACHINE_BELL))
+	if (plic && (offset == 4 * GUEST_UART_IRQ || offset == 4 || offset == 4 * MACHINE_BELL ||
+	             offset == 4 * GUEST_RTC_IRQ))
 		h->x[rd] = 1 + below(luck(), 7);
 	/* So that its interrupts come. */
 	if (!plic && offset == 1 && percent(luck(), 60))
@@ -293,8 +296,9 @@ static void uses_device(struct machine_hart *h, struct vcpu *vcpu)
 	if (store && !plic && !offset)
 		may_print(vcpu);
 	if (store && plic && offset >> 12 == 2 && percent(luck(), 80))
-		h->x[rd] = percent(luck(), 70) ? BIT(GUEST_UART_IRQ) | 2 | BIT(MACHINE_BELL)
-		                               : BIT(GUEST_UART_IRQ);
+		h->x[rd] = percent(luck(), 70)
+		               ? BIT(GUEST_UART_IRQ) | 2 | BIT(MACHINE_BELL) | BIT(GUEST_RTC_IRQ)
+		               : BIT(GUEST_UART_IRQ);
 	if (store && plic && offset == 0x200004 + 0x1000UL * vcpu->id && percent(luck(), 60)) {
 		h->x[rd] = guest_source();
 		if (h->x[rd] == 1 && percent(luck(), 80))
@@ -419,6 +423,8 @@ void guest_acts(struct machine_hart *h, struct vcpu *vcpu)
 		uses_pci(h, vcpu);
 	else if (percent(luck(), 6) && vcpu->vm->bell_of[0])
 		uses_bell(h);
+	else if (percent(luck(), 4) && vcpu->vm->config->rtc)
+		guest_uses_rtc(h);
 	else if (machine.kind.chatty && percent(luck(), m->burst ? 90 : 20))
 		prints_much(h, vcpu);
 	else if (act < 15)

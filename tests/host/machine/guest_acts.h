@@ -26,6 +26,9 @@ void guest_sets_alarm(struct machine_hart *h, const struct vcpu *vcpu);
 /* guest_aia.c */
 void guest_uses_aia(struct machine_hart *h, struct vcpu *vcpu);
 
+/* guest_rtc.c */
+void guest_uses_rtc(struct machine_hart *h);
+
 /* guest_calls.c */
 void guest_calls_sbi(struct machine_hart *h, struct vcpu *vcpu);
 void guest_counts(struct machine_hart *h, struct vcpu *vcpu);

@@ -98,6 +98,7 @@ void model_step(struct machine_hart *h, struct vcpu *vcpu)
 		DIFFERS(vcpu, "may unmask its LCOFI unseen");
 	model_wake_stopi(h, vcpu);
 	model_heart_step(vcpu);
+	model_alarm_step();
 	if (m->ipi_due && !(h->csr[CSR_HVIP] & BIT(IRQ_VSSI)) &&
 	    (!(vcpu->requests.pending & REQ_IPI) || model_is_late(&m->ipi)))
 		DIFFERS(vcpu, "has lost an IPI");

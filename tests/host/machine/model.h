@@ -155,6 +155,9 @@ void model_pay_lost(uint64_t from);
 /* model_heart.c: it is about to ring; whether the VM should have rung by now */
 void model_rings(const struct vcpu *vcpu);
 void model_heart_step(const struct vcpu *vcpu);
+
+/* guest_rtc.c */
+void model_alarm_step(void);
 bool model_is_silent(const struct vm *vm);
 
 /* model_count.c: its counter of instructions, and LCOFIs */

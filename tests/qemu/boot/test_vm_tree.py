@@ -194,7 +194,7 @@ def mistakes(number):
     return text, words if number <= 20 else words[:20] + [f"and {number - 20} more"]
 
 
-NAMES = """data phandle|turn-us|harts|host pci dma dma-unchecked interrupt-numbers force|
+NAMES = """data phandle|turn-us time-epoch|harts|host pci dma dma-unchecked interrupt-numbers force|
 size|at access bell bell-identity|major-frame-us slack|vm vcpu start-us length-us guard-us|
 core selector event-fields operator-fields operators events sbi-events sbi-stimuli|
 memory memory-at kernel load-offset initrd bootargs console interrupts budget restart restart-limit
@@ -393,7 +393,7 @@ def test_every_property_is_documented():
                          "guard-us"]
     documented = properties + devices + shared + schedules
     for name in documented + ["compatible", "data", "phandle", "harts", "turn-us",
-                              "inexact-counts"]:
+                              "inexact-counts", "time-epoch"]:
         assert f"\n| `{name}` |" in text, name
 
 

@@ -12,7 +12,7 @@ import boots
 import harness
 
 # Each source of a program, with further options of the compiler.
-PROGRAMS = {"one_overflow.c": [],
+PROGRAMS = {"one_overflow.c": [], "alarm_clock.c": [],
             "emulated_loop.S": ["-nostdlib", "-no-pie", "-Wl,--build-id=none"]}
 EVENTS = [f"r80000000000001{n:02x}" for n in range(16)]
 SCRIPTS = {
@@ -23,6 +23,13 @@ perf stat -x, -o /tmp/stat -e instructions:u \\
     perf record -q -e cycles:u -c 1000 -o /tmp/data /test/emulated_loop
 perf script -i /tmp/data -F comm,ip 2>/dev/null | awk '$1 == "emulated_loop" { print $2 }' |
     sort | uniq -c
+""",
+    # Linux reads its clock at boot, and sets the alarm when it is asked to.
+    "clock": """
+cat /sys/class/rtc/rtc0/name
+date -u +%F
+/test/alarm_clock
+awk '/rtc/ { print $2 }' /proc/interrupts
 """,
     "firmware": f"perf stat -x, -e {','.join(EVENTS)} work 1000 2>&1",
 }
@@ -46,6 +53,13 @@ def lines_of(booted, name):
     """What one of SCRIPTS printed."""
     assert booted.status == harness.OK, str(booted)
     return booted.guest_output("alpha", name)
+
+
+def test_the_clock(booted):
+    """The alarm was one interrupt."""
+    name, *others = lines_of(booted, "clock")
+    assert (name.split()[0], *others) == (
+        "goldfish_rtc", "2026-01-01", "alarm_clock: 2 s, an alarm", "1")
 
 
 def test_one_overflow_at_a_time(booted):

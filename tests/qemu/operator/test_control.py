@@ -12,6 +12,7 @@ import threading
 
 import bare_guests
 from bare_guests import FOREVER
+import fakes
 import harness
 from perflib import events as perf_events
 import plain
@@ -31,6 +32,27 @@ def test_a_deep_folder(running, tmp_path):
     assert run.ctl("poweroff")[0] == 0
     run.read_until(None)
     assert run.process.wait() == harness.OK
+
+
+def test_the_time_of_day_is_set(running):
+    run = running({"alpha": FOREVER})
+    run.wait_for_guests()
+    assert run.ctl("time", "1700000000") == (0, ["time 2023-11-14T22:13:20Z, seconds 1700000000"],
+                                             [])
+    assert run.ctl("time", "4294967296")[0] == 2
+    assert run.ctl("time", "tomorrow")[0] == 2
+    assert re.fullmatch(r"time 2023-11-14T22:\S+, seconds 17000\d+", run.ctl("time")[1][0])
+    assert run.ctl("poweroff")[0] == 0
+    run.read_until(None)
+    assert run.process.wait() == harness.OK
+
+
+def test_to_this_computers_time(tmp_path):
+    machine = fakes.Asked(tmp_path / "control", lambda command: (0, [command]))
+    done = subprocess.run([harness.ROOT / "tools/tally-ctl", "--socket", machine.path, "time",
+                           "now"], capture_output=True, encoding="utf-8", check=True)
+    machine.end()
+    assert re.fullmatch(r"time \d{10}", machine.commands[-1]), done.stdout
 
 
 def test_while_all_guests_wait_for_ever(running):

@@ -16,7 +16,8 @@ MOST_FILES = 7
 # Both back ends of the vPMU run on this hart; see docs for what each extension is for.
 CPU = "rv64,sscofpmf=on,smcntrpmf=on,ssaia=on,ssccfg=on"
 EXACT = ["-icount", "shift=0,sleep=off", "-seed", "1", "-rtc", "base=2026-01-01,clock=vm"]
-INTERACTIVE = ["-icount", "shift=0,sleep=on", "-seed", "1", "-rtc", "base=2026-01-01,clock=vm"]
+# Its clock begins with the time of this computer, and goes on with that of the machine.
+INTERACTIVE = ["-icount", "shift=0,sleep=on", "-seed", "1", "-rtc", "base=utc,clock=vm"]
 
 BIOS_PLACES = ("/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin",
                "/usr/share/opensbi/lp64/generic/firmware/fw_dynamic.bin",

@@ -39,6 +39,11 @@
 #define GUEST_UART_BASE    UINT64_C(0x10000000)
 #define GUEST_UART_SIZE    UINT64_C(0x1000) /* a page; the registers are fewer */
 #define GUEST_UART_IRQ     10U
+/* The virtio-mmio slots of a VM with machine = "virt". Slot n has the source n + 1. */
+#define GUEST_SLOT_BASE    UINT64_C(0x10001000)
+#define GUEST_SLOT_STEP    UINT64_C(0x1000)
+#define GUEST_SLOTS        8U
+#define GUEST_VIRT_RTC_IRQ 11U /* its last source with a meaning of its own */
 /* The configuration space of the VM's own PCI bus, one page for each function. */
 #define GUEST_ECAM_BASE UINT64_C(0x30000000)
 #define GUEST_ECAM_SIZE UINT64_C(0x100000)
@@ -224,7 +229,8 @@ struct vm_config {
 	uint64_t dtb_offset;    /* 64 KiB aligned, VM_DTB_SIZE bytes */
 	const char *bootargs;   /* in the blob; NULL: none */
 	bool console;
-	bool aia; /* it has an IMSIC for each vcpu and an APLIC; false: a PLIC */
+	bool aia;  /* it has an IMSIC for each vcpu and an APLIC; false: a PLIC */
+	bool virt; /* it looks like QEMU's machine "virt", see core/tree/vm_machine.h */
 	enum vm_restart restart;
 	uint32_t restart_limit; /* restarts in a row; those by the user do not count */
 	uint32_t heartbeat_ms;  /* a guest that does not ring for this long has failed; 0: none */
@@ -462,6 +468,10 @@ uint32_t vm_known_irq(const struct vm_config *vm, uint32_t source);
 /* Whether a source (1 or more) of the VM's own interrupt controller is that of its UART, of one of
  * its devices or bells, or of its operator's function. */
 bool vm_has_irq(const struct vm_config *vm, uint32_t number);
+
+/* Returns the lowest source that is free for a device. With machine = "virt" those up to 11 are
+ * kept for the devices that virt has there. More than GUEST_PLIC_SOURCES if none is free. */
+uint32_t vm_free_irq(const struct vm_config *vm);
 
 /* Lists the pages of registers of the VM's devices; those that overlap or follow each other are one
  * range. Returns the number of ranges. */

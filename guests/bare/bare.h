@@ -127,6 +127,7 @@ int aia(uint64_t hartid);
 int alarm(uint64_t hartid);
 int device(uint64_t hartid);
 int emulated(uint64_t hartid);
+int virt(uint64_t hartid);
 int virtio(uint64_t hartid);
 int pci(uint64_t hartid);
 int edu(uint64_t hartid);

@@ -70,6 +70,7 @@ static const struct {
     {"alarm", alarm},
     {"device", device},
     {"emulated", emulated},
+    {"virt", virt},
     {"virtio", virtio},
     {"pci", pci},
     {"edu", edu},

@@ -72,7 +72,7 @@ DISK = ("memory-at = /bits/ 64 <0x90000000 0x1000000>; devices { disk { "
 
 
 def test_a_device_in_the_place_of_a_slot(tmp_path):
-    """The machine's third slot, which is empty too, but of an older version, and tells its vendor."""
+    """The machine's third slot is empty too, but of an older version, and tells its vendor."""
     result = bare_guests.boot(tmp_path, {"alpha": "kind=virt"}, own={"alpha": DISK},
                               properties=VIRT)
     assert ("vm alpha: disk is /soc/virtio_mmio@10003000: registers 10003000 to 10003fff; "

@@ -242,8 +242,7 @@ static uint32_t number_of(struct search *s, uint32_t source)
 
 	if (next)
 		return next;
-	for (next = 1; vm_has_irq(s->vm, next);)
-		next++;
+	next = vm_free_irq(s->vm);
 	if (next > GUEST_PLIC_SOURCES || s->tree->n_irqs == VM_MAX_ALL_IRQS)
 		return 0;
 	s->tree->n_irqs++;

@@ -178,3 +178,15 @@ void vplic_write(struct vplic *p, uint32_t offset, uint32_t value)
 		break;
 	}
 }
+
+uint32_t vplic_unpaired(uint32_t offset)
+{
+	bool enables = offset < CONTEXT_BASE;
+	uint32_t base = enables ? ENABLE_BASE : CONTEXT_BASE;
+	uint32_t stride = enables ? ENABLE_STRIDE : CONTEXT_STRIDE;
+	uint32_t context = (offset - base) / stride;
+
+	if (offset < ENABLE_BASE)
+		return offset;
+	return context & 1 ? offset - (context / 2 + 1) * stride : VPLIC_SIZE;
+}

@@ -52,6 +52,11 @@ void vplic_init(struct vplic *p, unsigned int n_contexts);
 uint32_t vplic_read(struct vplic *p, uint32_t offset);
 void vplic_write(struct vplic *p, uint32_t offset, uint32_t value);
 
+/* For a PLIC with contexts in pairs, of which 2n + 1 is vcpu n's and 2n is for a mode that no guest
+ * has: returns the offset at which the two functions above have the register at `offset`. It is
+ * VPLIC_SIZE, where there is none, for a register of a context 2n. */
+uint32_t vplic_unpaired(uint32_t offset);
+
 /* Sets the level of a source. Sources outside 1..VPLIC_SOURCES are ignored. */
 void vplic_set_level(struct vplic *p, unsigned int source, bool level);
 

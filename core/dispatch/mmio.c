@@ -9,7 +9,9 @@
 #include "core/io/vm_interrupts.h"
 #include "core/io/vm_rtc.h"
 #include "core/io/vm_uart.h"
+#include "core/io/vm_virt.h"
 #include "core/io/vpci.h"
+#include "core/tree/vm_machine.h"
 #include "core/vcpu/guest_mem.h"
 #include "core/vcpu/trap_loop.h"
 #include "core/vcpu/vm.h"
@@ -35,7 +37,7 @@ struct device {
 };
 
 /* The sooner a row comes, the fewer instructions an access takes. */
-enum { PLIC, UART, APLIC, PCI, BELLS, OPERATOR, RTC, DEVICES };
+enum { PLIC, UART, APLIC, PCI, BELLS, OPERATOR, RTC, PAIRS, SLOTS, DEVICES };
 static const struct device devices[] = {
     [PLIC] = {"PLIC", GUEST_PLIC_BASE, VPLIC_SIZE, 1, false, vm_plic_read, vm_plic_write},
     [UART] = {"UART", GUEST_UART_BASE, VUART_SIZE, 1, false, vm_uart_read, vm_uart_write},
@@ -46,6 +48,10 @@ static const struct device devices[] = {
     [OPERATOR] = {"operator", GUEST_OPERATOR_BASE, GUEST_OPERATOR_SIZE, 1, true,
                   operator_function_read, operator_function_write},
     [RTC] = {"RTC", GUEST_RTC_BASE, VRTC_SIZE, 1, true, vm_rtc_read, vm_rtc_write},
+    /* Of VMs with machine = "virt". */
+    [PAIRS] = {"PLIC", GUEST_PLIC_BASE, VPLIC_SIZE, 1, false, vm_pairs_read, vm_pairs_write},
+    [SLOTS] = {"virtio slot", GUEST_SLOT_BASE, GUEST_SLOT_STEP, GUEST_SLOTS, false, vm_slot_read,
+               vm_slot_write},
 };
 
 _Static_assert(DEVICES <= VM_EMULATED, "one more in vm->emulated, and two rows of an account");
@@ -53,12 +59,14 @@ _Static_assert(VM_MAX_SHARED <= 8, "a bit for each slot in an entry of vm->emula
 
 void mmio_init(struct vm *vm)
 {
-	vm->emulated[PLIC] = !vm->config->aia;
+	vm->emulated[PLIC] = !vm->config->aia && !vm->config->virt;
 	vm->emulated[UART] = vm->config->console;
 	vm->emulated[APLIC] = vm->config->aia;
 	vm->emulated[PCI] = vm->pci.n > 0;
 	vm->emulated[OPERATOR] = operator_is(vm);
 	vm->emulated[RTC] = vm->config->rtc;
+	vm->emulated[PAIRS] = vm->config->virt;
+	vm->emulated[SLOTS] = (uint8_t)vm_empty_slots(vm->config);
 	for (uint32_t n = 0; n < VM_MAX_SHARED; n++)
 		vm->emulated[BELLS] |= !!vm->bell_of[n] << n;
 }
@@ -150,7 +158,7 @@ static inline __attribute__((always_inline)) bool access(uint64_t htinst, bool s
 	uint32_t width = insn_transformed_width(htinst);
 	bool found = false;
 
-#pragma GCC unroll 8
+#pragma GCC unroll 16
 	for (uint32_t n = 0; n < DEVICES; n++) {
 		if (!found && is_at(vcpu->vm, n, gpa)) {
 			if (devices[n].recorded && vcpu->last_words)

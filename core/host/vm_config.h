@@ -43,6 +43,10 @@
 #define GUEST_RTC_BASE UINT64_C(0x101000)
 #define GUEST_RTC_SIZE UINT64_C(0x1000)
 #define GUEST_RTC_IRQ  11U
+/* The virtio-mmio slots of a VM with machine = "virt". Slot n has the source n + 1. */
+#define GUEST_SLOT_BASE UINT64_C(0x10001000)
+#define GUEST_SLOT_STEP UINT64_C(0x1000)
+#define GUEST_SLOTS     8U
 /* The configuration space of the VM's own PCI bus, one page for each function. */
 #define GUEST_ECAM_BASE UINT64_C(0x30000000)
 #define GUEST_ECAM_SIZE UINT64_C(0x100000)
@@ -62,7 +66,7 @@
 #define GUEST_IMSIC_STEP UINT64_C(0x1000)
 #define GUEST_IMSIC_SIZE (VM_MAX_VCPUS * GUEST_IMSIC_STEP)
 /* Emulated devices at most (core/dispatch/mmio.c). */
-#define VM_EMULATED 8U
+#define VM_EMULATED 9U
 /* First address that the G-stage, Sv39x4, cannot map. */
 #define GUEST_ADDRESS_END (UINT64_C(1) << 41)
 
@@ -231,6 +235,7 @@ struct vm_config {
 	bool rtc;            /* it has a clock of its own */
 	uint32_t rtc_source; /* its interrupt; 0: it has no alarms */
 	bool aia;            /* it has an IMSIC for each vcpu and an APLIC; false: a PLIC */
+	bool virt;           /* it looks like QEMU's machine "virt", see core/tree/vm_machine.h */
 	enum vm_restart restart;
 	uint32_t restart_limit; /* restarts in a row; those by the user do not count */
 	uint32_t heartbeat_ms;  /* a guest that does not ring for this long has failed; 0: none */
@@ -469,6 +474,10 @@ uint32_t vm_known_irq(const struct vm_config *vm, uint32_t source);
 /* Whether a source (1 or more) of the VM's own interrupt controller is that of its UART, of one of
  * its devices or bells, or of its operator's function. */
 bool vm_has_irq(const struct vm_config *vm, uint32_t number);
+
+/* Returns the lowest source that is free for a device. With machine = "virt" those up to 11 are
+ * kept for the devices that virt has there. More than GUEST_PLIC_SOURCES if none is free. */
+uint32_t vm_free_irq(const struct vm_config *vm);
 
 /* Lists the pages of registers of the VM's devices; those that overlap or follow each other are one
  * range. Returns the number of ranges. */

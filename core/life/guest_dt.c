@@ -13,6 +13,7 @@
 #include "core/tree/device_node.h"
 #include "core/tree/dt_writer.h"
 #include "core/tree/pci_node.h"
+#include "core/tree/vm_machine.h"
 #include "core/tree/vm_memory.h"
 
 #define PLIC_NODE  "plic@c000000"
@@ -25,8 +26,9 @@
 #define PHANDLE_INTC(n)  (2U + (n))
 #define PHANDLE_IMSIC    0xffU
 #define PHANDLE_CLOCK(n) (0x100U + (n)*DEVICE_CLOCKS)
-#define IRQ_S_EXT        9U /* local interrupt number: supervisor external */
-#define LEVEL_HIGH       4U /* type of an interrupt of an APLIC */
+#define IRQ_S_EXT        9U          /* local interrupt number: supervisor external */
+#define IRQ_NONE         0xffffffffU /* a context that interrupts no mode of the guest */
+#define LEVEL_HIGH       4U          /* type of an interrupt of an APLIC */
 #define STDOUT           "/soc/" UART_NODE
 #define CPU_NAME_VHARTID 4U /* index of the digit in "cpu@0" */
 
@@ -170,19 +172,25 @@ static void write_cpus(struct dt_writer *w, const struct vm_config *vm,
 	dt_end(w);
 }
 
-/* Writes the S-mode external interrupt of each vcpu, in the order of the vcpus. */
+/* Writes the S-mode external interrupt of each vcpu, in the order of the vcpus; with machine =
+ * "virt" a context of M-mode before each. */
 static void put_externals(struct dt_writer *w, const struct vm_config *vm)
 {
-	fdt32_t cells[VM_MAX_VCPUS][2];
+	fdt32_t cells[2 * VM_MAX_VCPUS][2];
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < vm->n_vcpus; i++) {
-		cells[i][0] = cpu_to_fdt32(PHANDLE_INTC(i));
-		cells[i][1] = cpu_to_fdt32(IRQ_S_EXT);
+		if (vm->virt) {
+			cells[n][0] = cpu_to_fdt32(PHANDLE_INTC(i));
+			cells[n++][1] = cpu_to_fdt32(IRQ_NONE);
+		}
+		cells[n][0] = cpu_to_fdt32(PHANDLE_INTC(i));
+		cells[n++][1] = cpu_to_fdt32(IRQ_S_EXT);
 	}
-	dt_put(w, "interrupts-extended", cells, vm->n_vcpus * sizeof(cells[0]));
+	dt_put(w, "interrupts-extended", cells, n * sizeof(cells[0]));
 }
 
-/* The PLIC has contexts for S-mode only, so context n belongs to vcpu n, as in vplic.h. */
+/* Without machine = "virt", context n belongs to vcpu n, as in vplic.h. */
 static void write_plic(struct dt_writer *w, const struct vm_config *vm)
 {
 	static const char *const compatible[] = {"sifive,plic-1.0.0", "riscv,plic0"};
@@ -260,6 +268,23 @@ static void write_rtc(struct dt_writer *w, const struct vm_config *vm)
 	dt_end(w);
 }
 
+/* A VM with slots has no APLIC, so an interrupt has one cell. */
+static void write_slots(struct dt_writer *w, const struct vm_config *vm)
+{
+	uint32_t empty = vm_empty_slots(vm);
+
+	for (uint32_t i = 0; i < GUEST_SLOTS; i++) {
+		if (!(empty >> i & 1))
+			continue;
+		begin_at(w, "virtio_mmio", GUEST_SLOT_BASE + i * GUEST_SLOT_STEP);
+		dt_put_string(w, "compatible", "virtio,mmio");
+		put_reg(w, GUEST_SLOT_BASE + i * GUEST_SLOT_STEP, GUEST_SLOT_STEP);
+		dt_put_u32(w, "interrupt-parent", PHANDLE_CHIP);
+		dt_put_u32(w, "interrupts", i + 1);
+		dt_end(w);
+	}
+}
+
 static void write_devices(struct dt_writer *w, const struct vm_config *vm,
                           const struct guest_machine *machine)
 {
@@ -297,6 +322,7 @@ static void write_soc(struct dt_writer *w, const struct vm_config *vm,
 		write_uart(w, vm);
 	if (vm->rtc)
 		write_rtc(w, vm);
+	write_slots(w, vm);
 	write_devices(w, vm, machine);
 	dt_end(w);
 }

@@ -17,6 +17,7 @@
 #include "core/tree/vm_devices.h"
 #include "core/tree/vm_layout.h"
 #include "core/tree/vm_life_config.h"
+#include "core/tree/vm_machine.h"
 #include "core/tree/vm_memory.h"
 #include "core/tree/vm_memory_config.h"
 #include "core/tree/vm_names.h"
@@ -40,6 +41,7 @@ enum {
 	VM_BOOTARGS,
 	VM_CONSOLE,
 	VM_INTERRUPTS,
+	VM_MACHINE,
 	VM_BUDGET,
 	VM_LIFE,                             /* followed by the others of VM_LIFE_PROP_NAMES */
 	VM_TURNS = VM_LIFE + VM_LIFE_PROPS,  /* followed by those of VM_TURN_PROP_NAMES */
@@ -49,9 +51,19 @@ enum {
 };
 /* In the order of the enum above. */
 static const char *const vm_props[VM_PROPS] = {
-    VM_MEMORY_PROP_NAMES, "kernel",           "load-offset",     "initrd",
-    "bootargs",           "console",          "interrupts",      "budget",
-    VM_LIFE_PROP_NAMES,   VM_TURN_PROP_NAMES, VM_PMU_PROP_NAMES, VM_OPERATOR_PROP_NAMES,
+    VM_MEMORY_PROP_NAMES,
+    "kernel",
+    "load-offset",
+    "initrd",
+    "bootargs",
+    "console",
+    "interrupts",
+    "machine",
+    "budget",
+    VM_LIFE_PROP_NAMES,
+    VM_TURN_PROP_NAMES,
+    VM_PMU_PROP_NAMES,
+    VM_OPERATOR_PROP_NAMES,
 };
 
 /* Returns the node of the first image with this phandle; negative: there is none. */
@@ -213,6 +225,7 @@ static bool parse_vm(const struct vm_node *n)
 	    !vm_read_on(n, &props[VM_CONSOLE], &vm->console) ||
 	    !vm_read_string(n, &props[VM_BOOTARGS], VM_BOOTARGS_MAX, &vm->bootargs) ||
 	    !parse_vcpus(n) || !vm_parse_interrupts(n, &props[VM_INTERRUPTS]) ||
+	    !vm_parse_machine(n, &props[VM_MACHINE]) ||
 	    !vm_parse_operator(n, &props[VM_OPERATOR]) || !vm_parse_pmu(n, &props[VM_PMU]) ||
 	    !vm_parse_budget(n, &props[VM_BUDGET]) || !vm_parse_memory(n, &props[VM_MEMORY]) ||
 	    !vm_parse_devices(n) || !parse_images_of_vm(n, props))

@@ -7,6 +7,7 @@
 #include "core/tree/device_node.h"
 #include "core/tree/host_devices.h"
 #include "core/tree/vm_functions.h"
+#include "core/tree/vm_machine.h"
 #include "core/tree/vm_names.h"
 
 #define PATH_MAX_BYTES 127U /* of `host` */
@@ -196,6 +197,23 @@ bool vm_has_irq(const struct vm_config *vm, uint32_t number)
 	return number == vm->operator.source;
 }
 
+uint32_t vm_free_irq(const struct vm_config *vm)
+{
+	uint32_t number = vm->virt ? GUEST_RTC_IRQ + 1 : 1;
+
+	while (vm_has_irq(vm, number))
+		number++;
+	return number;
+}
+
+/* Returns the source for interrupt i of a device that does not keep the host's numbers. */
+static uint32_t own_number(const struct vm_config *vm, const struct vm_device *device, uint32_t i)
+{
+	uint32_t number = i ? 0 : vm_machine_irq(vm, device->regions[0].base);
+
+	return number && !vm_has_irq(vm, number) ? number : vm_free_irq(vm);
+}
+
 /* Uses the host's number, if the tree asks for it. */
 static bool keep_number(const struct vm_node *n, uint32_t source)
 {
@@ -208,10 +226,10 @@ static bool keep_number(const struct vm_node *n, uint32_t source)
 	                 "interrupt %u of the host has the number of the VM's UART", source);
 }
 
-/* Chooses sources of the VM's PLIC: the host's numbers, or free ones from 1 upwards. */
+/* Chooses sources of the VM's PLIC: the host's numbers, or free ones. */
 static bool number_irqs(const struct vm_node *n, struct vm_device *device)
 {
-	uint32_t next = 1;
+	uint32_t next;
 
 	for (uint32_t i = 0; i < device->n_irqs; i++) {
 		device->irqs[i].guest = vm_known_irq(n->vm, device->irqs[i].source);
@@ -221,9 +239,9 @@ static bool number_irqs(const struct vm_node *n, struct vm_device *device)
 			next = device->irqs[i].source;
 			if (!keep_number(n, next))
 				return false;
+		} else {
+			next = own_number(n->vm, device, i);
 		}
-		while (!device->host_numbers && vm_has_irq(n->vm, next))
-			next++;
 		if (next > GUEST_PLIC_SOURCES)
 			return vm_refuse(n, VM_REFUSED_TOO_MANY, "host",
 			                 "the VM's devices have more than %u interrupts together",

@@ -75,6 +75,9 @@ static bool check_place(const struct place *p)
 		return refuse(p, VM_REFUSED_MEMORY_GUEST, "the VM's own interrupt controller", at);
 	if (vm->console && covers(p, GUEST_UART_BASE, GUEST_UART_SIZE))
 		return refuse(p, VM_REFUSED_MEMORY_GUEST, "the VM's own UART", GUEST_UART_BASE);
+	if (vm->virt && covers(p, GUEST_SLOT_BASE, GUEST_SLOTS * GUEST_SLOT_STEP))
+		return refuse(p, VM_REFUSED_MEMORY_GUEST, "the VM's own virtio slots",
+		              GUEST_SLOT_BASE);
 	for (uint32_t i = 0; i < vm->n_shared; i++) {
 		at = vm->shared[i].at;
 

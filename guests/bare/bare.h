@@ -128,6 +128,7 @@ int alarm(uint64_t hartid);
 int date(uint64_t hartid);
 int device(uint64_t hartid);
 int emulated(uint64_t hartid);
+int virt(uint64_t hartid);
 int virtio(uint64_t hartid);
 int pci(uint64_t hartid);
 int edu(uint64_t hartid);

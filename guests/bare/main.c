@@ -71,6 +71,7 @@ static const struct {
     {"date", date},
     {"device", device},
     {"emulated", emulated},
+    {"virt", virt},
     {"virtio", virtio},
     {"pci", pci},
     {"edu", edu},

@@ -3,7 +3,7 @@
  * The bytes are a host's device tree. A VM is given each node of it, then the first four that it
  * could have alone together, then PCI functions: each promise of the parser holds, and the guest's
  * tree is a device tree with as many nodes. Nothing of Tally's own is ever given. The bytes choose
- * whether the VM has an AIA.
+ * whether the VM has an AIA, or machine = "virt".
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 #define MOST_TOGETHER 4
 
 static const void *host;
-static bool aia;
+static bool aia, virt;
 static const char *const kept[] = {"riscv,plic0",   "riscv,aplic",     "riscv,imsics",
                                    "sifive,clint0", "riscv,iommu",     "sifive,test0",
                                    "syscon-reboot", "syscon-poweroff", "qemu,fw-cfg-mmio"};
@@ -33,6 +33,8 @@ static void *begin_vm(void)
 	set_u32(t, "/vms/beta", "restart-limit", 0);
 	if (aia)
 		set_string(t, "/vms/beta", "interrupts", "aia");
+	if (virt)
+		set_string(t, "/vms/beta", "machine", "virt");
 	node(t, "/vms/beta/devices");
 	return t;
 }
@@ -86,6 +88,18 @@ static void check_given(const struct vm_config *vm)
 	}
 }
 
+/* Whether a device has the page of a virtio-mmio slot. */
+static bool is_taken(const struct vm_config *vm, uint64_t slot)
+{
+	bool taken = false;
+
+	for (uint32_t i = 0; i < vm->n_devices; i++)
+		for (uint32_t k = 0; k < vm->devices[i].n_regions; k++)
+			taken |=
+			    slot - vm->devices[i].regions[k].base < vm->devices[i].regions[k].size;
+	return taken;
+}
+
 static void check_guest_tree(const struct vm_config *vm)
 {
 	static _Alignas(8) uint8_t dt[VM_DTB_SIZE];
@@ -96,13 +110,15 @@ static void check_guest_tree(const struct vm_config *vm)
 	                                      .n_ext = 1,
 	                                      .mmu_type = "riscv,sv39",
 	                                      .host_tree = host};
-	int child, n = 0, wanted = 2 + vm->aia;
+	int child, n = 0, wanted = 2 + vm->aia + (virt ? 8 : 0);
 	bool bus = false;
 
 	for (uint32_t i = 0; i < vm->n_devices; i++) {
 		bus |= vm->devices[i].pci.given;
 		wanted += !vm->devices[i].pci.given;
 	}
+	for (uint64_t slot = 0x10001000; virt && slot < 0x10009000; slot += 0x1000)
+		wanted -= is_taken(vm, slot);
 	require(!guest_dt_build(dt, sizeof(dt), vm, &machine));
 	require(!fdt_check_full(dt, sizeof(dt)));
 	fdt_for_each_subnode(child, dt, fdt_subnode_offset(dt, 0, "soc"))
@@ -167,6 +183,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	host = data;
 	aia = fdt_boot_cpuid_phys(data) & 1;
+	virt = !aia && fdt_size_dt_struct(data) & 4;
 	try_all();
 	return 0;
 }

@@ -100,8 +100,9 @@ static const char *chip_of(const struct vm_config *vm)
 /* Each vcpu is there, and the PLIC leads to each, or the IMSIC that the APLIC sends to. */
 static void check_vcpus(const void *dt, const struct vm_config *vm, const struct guest_machine *m)
 {
+	uint32_t each = vm->virt ? 4 : 2; /* cells */
 	const fdt32_t *lines =
-	    cells(dt, vm->aia ? IMSICS : chip_of(vm), "interrupts-extended", 2 * vm->n_vcpus);
+	    cells(dt, vm->aia ? IMSICS : chip_of(vm), "interrupts-extended", each * vm->n_vcpus);
 
 	if (vm->aia)
 		assert_int_equal(fdt_node_offset_by_phandle(
@@ -117,7 +118,8 @@ static void check_vcpus(const void *dt, const struct vm_config *vm, const struct
 		assert_int_equal(fdt32_to_cpu(*cells(dt, path, "reg", 1)), i);
 		assert_int_equal(fdt_stringlist_count(dt, node, "riscv,isa-extensions"),
 		                 (int)m->n_ext);
-		controller = fdt_node_offset_by_phandle(dt, fdt32_to_cpu(lines[2 * i]));
+		controller =
+		    fdt_node_offset_by_phandle(dt, fdt32_to_cpu(lines[each * i + each - 2]));
 		assert_int_equal(fdt_parent_offset(dt, controller), node);
 	}
 }
@@ -126,8 +128,8 @@ static void check_devices(const void *dt, const struct vm_config *vm)
 {
 	const char *out = fdt_getprop(dt, at(dt, "/chosen"), "stdout-path", NULL);
 
-	assert_int_equal(children(dt, "/soc"),
-	                 1 + vm->console + vm->rtc + vm->aia + pci_node_is_there(vm));
+	assert_int_equal(children(dt, "/soc"), 1 + vm->console + vm->rtc + vm->aia +
+	                                           pci_node_is_there(vm) + (vm->virt ? 8 : 0));
 	if (vm->rtc_source)
 		assert_int_equal(
 		    fdt32_to_cpu(*cells(dt, "/soc/rtc@101000", "interrupts", 1 + vm->aia)),

@@ -23,6 +23,7 @@ static const char *const props[] = {
     "pmu-freeze",
     "pmu-idle-cycles",
     "pmu-overflow",
+    "machine",
     "restart",
     "restart-limit",
     "bad-access",
@@ -83,7 +84,7 @@ static const char *const strings[] = {
     "never", "always",     "on-failure", "stop",    "fault",     "",          "numbers",
     "bits",  "kunminghu",  "none",       "trusted", "isolated",  "serial0",   "aia",
     "plic",  "00:01.0",    "00:1f.7",    "01:00.0", "1af4:1041", "8086:11e8", "fw-cfg",
-    "read",  "read-write", "watch",      "control", NULL,
+    "read",  "read-write", "watch",      "control", "virt",      NULL,
 };
 static const char *const nodes[] = {
     "images",           "vms",   "pmu",     "vcpu0",  "vcpu1", "vcpu2", "vcpu8",     "a",     "b",

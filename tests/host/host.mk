@@ -72,7 +72,7 @@ HOST_LIBS_fdt_walk := -lfdt
 HOST_TESTS += guest_dt
 GUEST_DT_SRC := $(addprefix core/host/,fdt_index.c host_reserved.c host_tree.c dt_path.c \
 	vm_banks.c vm_props.c vm_refusal.c) core/lib/text.c core/lib/printf.c \
-	$(addprefix core/tree/,device_node.c dt_writer.c pci_node.c vm_memory.c)
+	$(addprefix core/tree/,device_node.c dt_writer.c pci_node.c vm_machine.c vm_memory.c)
 HOST_SRC_guest_dt := tests/host/test_guest_dt.c core/life/guest_dt.c $(GUEST_DT_SRC)
 HOST_LIBS_guest_dt := -lfdt
 

@@ -305,6 +305,45 @@ static void seed(void **state)
 	assert_int_equal(got[SEED_BYTES - 1], 2);
 }
 
+/* Contexts in pairs, of which the first is for M-mode, and a node for each slot without a device of
+ * the host. */
+static void machine_virt(void **state)
+{
+	struct vm_config vm = a_vm(2);
+	uint32_t contexts[8];
+	char path[64];
+
+	(void)state;
+	vm.virt = true;
+	vm.n_devices = 1;
+	vm.devices[0].n_regions = 1;
+	vm.devices[0].regions[0].base = 0x10003000;
+	vm.devices[0].regions[0].size = 0x1000;
+	build(&vm);
+	has("/soc", 4, 2 + 7);
+	for (uint32_t i = 0; i < 4; i++) {
+		snprintf(path, sizeof(path), "/cpus/cpu@%u/interrupt-controller", i / 2);
+		contexts[2 * i] = fdt_get_phandle(dt, at(path));
+		contexts[2 * i + 1] = i & 1 ? 9 : 0xffffffff;
+	}
+	has("/soc/plic@c000000", 8, 0);
+	is_cells("/soc/plic@c000000", "interrupts-extended", contexts, 8);
+	for (uint32_t i = 0; i < 8; i++) {
+		const uint32_t base = 0x10001000 + i * 0x1000;
+
+		snprintf(path, sizeof(path), "/soc/virtio_mmio@%x", base);
+		if (i == 2) {
+			assert_int_equal(fdt_path_offset(dt, path), -FDT_ERR_NOTFOUND);
+			continue;
+		}
+		has(path, 4, 0);
+		is_string(path, "compatible", "virtio,mmio");
+		is_cells(path, "reg", (const uint32_t[]){0, base, 0, 0x1000}, 4);
+		is_u32(path, "interrupt-parent", fdt_get_phandle(dt, at("/soc/plic@c000000")));
+		is_u32(path, "interrupts", i + 1);
+	}
+}
+
 /* More than 4 GiB, and a base whose hexadecimal has zeros in it. */
 static void large_memory(void **state)
 {
@@ -458,6 +497,7 @@ static void largest_tree_fits(void **state)
 	all.seed = true;
 	all.cbom_block = 64;
 	all.shared = &shared;
+	vm.virt = true;
 	for (vm.n_shared = 0; vm.n_shared < VM_MAX_SHARED; vm.n_shared++)
 		vm.shared[vm.n_shared].at = MIB(2 * vm.n_shared);
 	assert_int_equal(guest_dt_build(dt, VM_DTB_SIZE, &vm, &all), 0);
@@ -494,6 +534,7 @@ static void dtc_has_no_objection(void **state)
 		FILE *dtc;
 
 		vm.console = s == 1;
+		vm.virt = s == 1;
 		build(&vm);
 		assert_true(fd >= 0);
 		assert_int_equal(write(fd, dt, fdt_totalsize(dt)), fdt_totalsize(dt));
@@ -519,6 +560,7 @@ int main(void)
 	    cmocka_unit_test(soc_and_uart),
 	    cmocka_unit_test(without_console_initrd_bootargs),
 	    cmocka_unit_test(seed),
+	    cmocka_unit_test(machine_virt),
 	    cmocka_unit_test(large_memory),
 	    cmocka_unit_test(memory_in_pieces),
 	    cmocka_unit_test(shared_memory),

@@ -280,7 +280,8 @@ static void bad_strings(void **state)
 {
 	static const char *const names[] = {"bootargs",   "console",         "pmu",
 	                                    "interrupts", "pmu-reads",       "pmu-snapshot",
-	                                    "pmu-freeze", "pmu-idle-cycles", "pmu-overflow"};
+	                                    "pmu-freeze", "pmu-idle-cycles", "pmu-overflow",
+	                                    "machine"};
 	static char longest[1025];
 	void *t;
 	char text[VM_REFUSAL_TEXT];
@@ -798,7 +799,7 @@ int main(void)
 	int failed = test_vm_pmu() + test_vm_life() + test_vm_aia() + test_vm_memory() +
 	             test_vm_shared() + test_vm_bell() + test_pmu_node() + test_vm_devices() +
 	             test_vm_functions() + test_vm_harts() + test_vm_turns() + test_vm_budget() +
-	             test_vm_schedule() + test_vm_operator();
+	             test_vm_schedule() + test_vm_operator() + test_vm_machine();
 
 	return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -316,6 +316,9 @@ static void where_a_vm_has_something(void **state)
 	set_string(t, "/vms/alpha", "console", "off");
 	give_to(t, ALPHA, 0x10000000, NULL);
 	assert_int_equal(accepted(t)->n_shared, 1);
+	set_string(t, "/vms/alpha", "machine", "virt");
+	over(t, 0x10001000, 0x10009000, VM_REFUSED_MEMORY_GUEST, "the VM's own virtio slots");
+	set_string(t, "/vms/alpha", "machine", "tally");
 	/* A VM without functions has no bus. */
 	give_to(t, ALPHA, 0x30000000, NULL);
 	assert_int_equal(accepted(t)->n_shared, 1);

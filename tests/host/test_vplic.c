@@ -147,6 +147,33 @@ static void number_of_contexts(void **state)
 	assert_int_equal(rd(THRESHOLD(8)), 0);
 }
 
+/* Each offset: registers of even contexts are none, those of odd ones belong to half of that. */
+static void contexts_in_pairs(void **state)
+{
+	(void)state;
+	for (uint32_t o = 0; o < 0x2000; o++)
+		assert_int_equal(vplic_unpaired(o), o);
+	for (uint32_t o = 0x2000; o < 0x200000; o++) {
+		uint32_t context = (o - 0x2000) / 0x80, rest = o % 0x80;
+
+		assert_int_equal(vplic_unpaired(o),
+		                 context % 2 ? ENABLE(context / 2) + rest : VPLIC_SIZE);
+	}
+	for (uint32_t o = 0x200000; o < VPLIC_SIZE; o++) {
+		uint32_t context = (o - 0x200000) / 0x1000, rest = o % 0x1000;
+
+		assert_int_equal(vplic_unpaired(o),
+		                 context % 2 ? THRESHOLD(context / 2) + rest : VPLIC_SIZE);
+	}
+	/* What is at that offset reads 0, and ignores writes. */
+	wr(VPLIC_SIZE, 0xffffffff);
+	assert_int_equal(rd(VPLIC_SIZE), 0);
+	assert_int_equal(changed, 0);
+	/* The last context there can be. */
+	assert_int_equal(vplic_unpaired(ENABLE(15)), ENABLE(7));
+	assert_int_equal(vplic_unpaired(CLAIM(15)), CLAIM(7));
+}
+
 static void level_claim_complete(void **state)
 {
 	(void)state;
@@ -640,6 +667,7 @@ int main(void)
 	    cmocka_unit_test_setup(holes, setup),
 	    cmocka_unit_test_setup(raise_a_level, setup),
 	    cmocka_unit_test_setup(number_of_contexts, setup),
+	    cmocka_unit_test_setup(contexts_in_pairs, setup),
 	    cmocka_unit_test_setup(level_claim_complete, setup),
 	    cmocka_unit_test_setup(forwarded_request_stays, setup),
 	    cmocka_unit_test_setup(priority_and_threshold, setup),

@@ -418,6 +418,19 @@ static void check_device(const struct vm_config *vm, const struct vm_device *d)
 	}
 }
 
+/* In a machine "virt", a source below 12 is that of a device where virt has one; others share it.
+ */
+static void check_virt_source(const struct vm_config *vm, uint32_t source)
+{
+	uint64_t base = source == 11 ? 0x101000 : 0x10000000 + 0x1000 * source;
+	bool there = false;
+
+	assert_true(source <= 8 || source == 11);
+	for (uint32_t i = 0; i < vm->n_devices; i++)
+		there |= vm->devices[i].n_regions && vm->devices[i].regions[0].base == base;
+	assert_true(there);
+}
+
 static void check_devices(const struct vm_limits *limits, const struct vm_config *vm,
                           const void *blob, uint64_t size)
 {
@@ -447,10 +460,12 @@ static void check_devices(const struct vm_limits *limits, const struct vm_config
 			own |= d->host_numbers ? 0 : 1ULL << d->irqs[k].guest;
 			if (d->host_numbers)
 				assert_int_equal(d->irqs[k].guest, d->irqs[k].source);
+			else if (vm->virt && d->irqs[k].guest < 12)
+				check_virt_source(vm, d->irqs[k].guest);
 		}
 	}
-	/* The VM's own are from 1 upwards what is free. */
-	for (uint32_t n = 1; own >> n; n++)
+	/* The VM's own are from 1 upwards what is free; in a machine "virt", from 12. */
+	for (uint32_t n = vm->virt ? 12 : 1; own >> n; n++)
 		assert_true(used >> n & 1);
 	assert_true(!(used >> vm->rtc_source & 1));
 	assert_true(!vm->rtc_source || vm->rtc);

@@ -70,6 +70,8 @@ int test_vm_devices(void);
 int test_vm_functions(void);
 /* test_vm_aia.c: the same. */
 int test_vm_aia(void);
+/* test_vm_machine.c: the same. */
+int test_vm_machine(void);
 /* test_vm_memory.c: the same. */
 int test_vm_memory(void);
 /* test_vm_harts.c: the same. */

@@ -170,6 +170,8 @@ void print_vm(const struct vm_tree *tree, const struct vm_config *vm,
 	printf("  console   %s\n", vm->console ? "on" : "off");
 	if (vm->aia)
 		print_aia(vm, limits);
+	if (vm->virt)
+		printf("  machine   virt\n");
 	if (vm->turn_us != VM_TURN_US_DEFAULT)
 		printf("  turns     %" PRIu32 " us; share %" PRIu32 "\n", vm->turn_us, vm->share);
 	if (vm->no_look)

@@ -10,6 +10,7 @@
  *   trace=1         prints what each step does
  *   quiet=1         prints nothing: the guest has no console
  *   operator=1      the guest is an operator, and has steps of one
+ *   virt=1          its VM has machine = "virt": it also accesses the virtio-mmio slots
  *   stops=1         a bad access ends this life: steps with wild addresses are rare
  */
 #include "guests/bare/fuzz/fuzz.h"

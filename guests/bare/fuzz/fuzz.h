@@ -47,8 +47,9 @@ _Static_assert(__builtin_offsetof(struct fuzz_vcpu, step_sp) == FUZZ_STEP_SP, "f
 #define TABLES_OF(v)  (SCRATCH + (v)*TABLES * 4096UL)
 #define SHARED_CODE   (SCRATCH + FUZZ_VCPUS * TABLES * 4096UL)
 
-#define UART 0x10000000UL
-#define PLIC 0x0c000000UL
+#define UART  0x10000000UL
+#define PLIC  0x0c000000UL
+#define SLOTS 0x10001000UL
 
 #define PICK(v, list) ((list)[fuzz_below(v, sizeof(list) / sizeof((list)[0]))])
 

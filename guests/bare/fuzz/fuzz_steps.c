@@ -30,6 +30,8 @@ static void access(struct fuzz_vcpu *v)
 	/* Of the registers of a context, threshold and claim are in use. */
 	if (fuzz_once_in(v, 3))
 		at = PLIC + 0x200000 + fuzz_below(v, 10) * 0x1000 + fuzz_below(v, 3) * 4;
+	if (bootarg("virt") && fuzz_once_in(v, 4))
+		at = (SLOTS + fuzz_below(v, 0x8000)) & (fuzz_once_in(v, 2) ? ~0UL : ~0xff3UL);
 	if (fuzz_once_in(v, 10))
 		at = fuzz_value(v);
 	fuzz_say(v, "at %x: %x", at, value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A guest that tries everything it must not do. What it gets back is not checked here. It ends, and
- * the counts of the other guests must be right.
+ * the counts of the other guests must be right. virt=yes: its VM has machine = "virt".
  */
 #include "guests/bare/bare.h"
 

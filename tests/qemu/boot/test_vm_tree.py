@@ -61,6 +61,12 @@ def test_summary_of_pmu_policy(tree_file):
     assert json.loads(check(tree_file(text), "--json").stdout)["vms"][0]["pmu"]["events"] == []
 
 
+def test_summary_of_a_machine(tree_file):
+    text = spoilt("kernel =", 'machine = "virt"; kernel =')
+    assert check(tree_file(text)).stdout.splitlines()[6] == "  machine   virt"
+    assert json.loads(check(tree_file(text), "--json").stdout)["vms"][0]["machine"] == "virt"
+
+
 def test_summary_of_turns(tree_file):
     text = spoilt("kernel =", 'look = "off"; share = <3>; kernel =')
     assert check(tree_file(text)).stdout.splitlines()[6:8] == ["  turns     6000 us; share 3",
@@ -115,7 +121,7 @@ def test_json(tree_file):
             "kernel": {"image": False, "offset": 0, "size": 100, "span": 100},
             "initrd": {"offset": 0x1ef000, "size": 100}, "dtb_offset": 0x1f0000,
             "bootargs": 'say "hi"\\', "console": False, "interrupts": "plic",
-            "restart": "on-failure", "restart_limit": 7, "boot": "now",
+            "machine": "tally", "restart": "on-failure", "restart_limit": 7, "boot": "now",
             "heartbeat_ms": 250,
             "crash_exits": True, "bad_access": "stop",
             "look": False, "share": 5, "turn_us": 3500, "budget": None,
@@ -197,10 +203,10 @@ def mistakes(number):
 NAMES = """data phandle|turn-us time-epoch|harts|host pci dma dma-unchecked interrupt-numbers force|
 size|at access bell bell-identity|major-frame-us slack|vm vcpu start-us length-us guard-us|
 core selector event-fields operator-fields operators events sbi-events sbi-stimuli|
-memory memory-at kernel load-offset initrd bootargs console interrupts budget restart restart-limit
-bad-access controls heartbeat-ms crash-exits boot share look pmu pmu-reads pmu-counters pmu-events
-pmu-raw-events pmu-snapshot pmu-overflow pmu-freeze pmu-idle-cycles pmu-overflow-limit
-operator operator-vms operator-requests-hz operator-samples-hz operator-interrupt
+memory memory-at kernel load-offset initrd bootargs console interrupts machine budget restart
+restart-limit bad-access controls heartbeat-ms crash-exits boot share look pmu pmu-reads
+pmu-counters pmu-events pmu-raw-events pmu-snapshot pmu-overflow pmu-freeze pmu-idle-cycles
+pmu-overflow-limit operator operator-vms operator-requests-hz operator-samples-hz operator-interrupt
 operator-identity"""
 NODES = ["images { bare: bare {", "vms {", "vcpu0 {", "vms { one { devices { it {",
          "shared { it {", "shared { it { size = /bits/ 64 <0x1000>; one {", "schedules { hart0 {",
@@ -377,9 +383,9 @@ def test_every_property_is_documented():
               names("vm_turns.h", "#define VM_TURN_PROP_NAMES").split("\n")[0])
     text = (ROOT / "dts/README.md").read_text(encoding="utf-8")
     properties = re.findall(r'"([a-z-]+)"', source)
-    assert len(properties) == 28
+    assert len(properties) == 29
     properties += re.findall(r'"([a-z-]+)"', names("pmu_node.c", "names[PROPS]").split(";")[0])
-    assert len(properties) == 36
+    assert len(properties) == 37
     devices = re.findall(r'"([a-z-]+)"', names("vm_devices.c", "props[DEVICE_PROPS]").split(";")[0])
     assert len(devices) == 6
     shared = sum((re.findall(r'"([a-z-]+)"', names("vm_shared.c", f"{which}_props[").split(";")[0])

@@ -87,6 +87,8 @@ REFUSALS = [
      "/vms/one: bootargs: is not one string"),
     ("kernel = <&bare>;", 'kernel = <&bare>; console = "of";',
      '/vms/one: console: is not "on" or "off"'),
+    ("kernel = <&bare>;", 'kernel = <&bare>; machine = "qemu";',
+     '/vms/one: machine: is not "tally" or "virt"'),
     ("kernel = <&bare>;", "kernel = <&bare>; pmu-counters = <0 19>;",
      "/vms/one: pmu-counters: this machine has no counter 19"),
     ("kernel = <&bare>;", "kernel = <&bare>; pmu-events = <1 0x100001>;",

@@ -59,6 +59,9 @@ OVERLAPS = [
            memory("log", 0xc000000)),
     shares("Shared memory covers the VM's UART.", HERE + "the memory at 0x10000000 covers the "
            "VM's own UART, at 0x10000000", memory("log", 0x10000000)),
+    shares("Shared memory covers the virtio slots of a VM like virt.", HERE + "the memory at "
+           "0x10000000 covers the VM's own virtio slots, at 0x10001000",
+           memory("log", 0x10000000, size=8192), 'console = "off"; machine = "virt";'),
     shares("Two shared memories are at one place.", "/shared/more/one: at: the memory at "
            "0x90000000 covers other shared memory, at 0x90000000",
            memory("log", 0x90000000) + memory("more", 0x90000000)),
@@ -129,6 +132,8 @@ OVER = [
         *['interrupts = "aia";'] * 2, machine="one file"),
     one("A vcpu with an AIA may move.", "/vms/one: interrupts: \"aia\" keeps each vcpu on one "
         "hart, and vcpu0 may be on several", 'interrupts = "aia";', "two harts", "0 1"),
+    one("A VM with an AIA is to be like QEMU's virt.", "/vms/one: machine: \"virt\" has a PLIC, "
+        "and interrupts is \"aia\"", 'interrupts = "aia"; machine = "virt";', "one file"),
 ]
 
 HARTS = [

@@ -66,6 +66,11 @@ OPERATOR = """\t\t\toperator = "watch"; operator-vms = {vms}; operator-interrupt
 \t\t\toperator-requests-hz = <10000>; operator-samples-hz = <1000>;"""
 
 
+def is_virt(seed):
+    """Whether the hostile VMs of a seed have machine = "virt"; that chooses nothing else."""
+    return seed % 4 == 2
+
+
 def hostile(chance, seed, harts, mute=True):
     """(name, node, number of vcpus) of the hostile VMs of a seed, of which some have no console."""
     names = ("beta", "gamma")[: chance.choice((1, 1, 1, 2))]
@@ -82,6 +87,7 @@ def hostile(chance, seed, harts, mute=True):
             text("pmu", chance.choice(("", "", "", "", "", "", "on", "off"))),
             text("bad-access", chance.choice(("", "fault") * 6 + ("stop",))),
             text("console", console),
+            text("machine", "virt" if is_virt(seed) else ""),
             text("restart", chance.choice(("always", "always", "always", "on-failure"))),
             "\t\t\trestart-limit = <1000>;",
         ]
@@ -97,7 +103,8 @@ def hostile(chance, seed, harts, mute=True):
         if watch:
             lines.insert(0, OPERATOR.format(vms=", ".join(f'"{name}"' for name in names)))
         bootargs = (f"kind=fuzz seed={seed} vector=1 quiet={int(console == 'off')} "
-                    f"stops={int(stops)} operator={int(watch)} " + os.environ.get("TALLY_FUZZ", ""))
+                    f"stops={int(stops)} operator={int(watch)} "
+                    + ("virt=1 " if is_virt(seed) else "") + os.environ.get("TALLY_FUZZ", ""))
         yield name, VM.format(name=name, memory=8, bootargs=bootargs,
                               lines="\n".join(filter(None, lines))), vcpus
 

@@ -59,10 +59,9 @@ void imsic_file_clear(uint32_t words, uint32_t file)
  * no effect. */
 static bool works(uint32_t file)
 {
-	struct trap_guard guard;
 	uint64_t hstatus = choose(file), read;
+	struct trap_guard guard = trap_guard_begin();
 
-	trap_guard_begin(&guard);
 	write_file(EITHRESHOLD, 1);
 	read = csr_read_guarded(CSR_VSIREG);
 	csr_write(CSR_VSIREG, 0);
@@ -77,17 +76,13 @@ static bool works(uint32_t file)
 /* Returns the number of identity words of each file. Access to a missing register traps. */
 static uint32_t count_words(void)
 {
-	uint64_t select = csr_read(CSR_VSISELECT), hstatus = choose(1), trapped = ~0UL;
-	uint32_t n = 0;
+	uint64_t select = csr_read(CSR_VSISELECT), hstatus = choose(1);
+	uint32_t n;
 
-	while (n < MOST_WORDS && trapped == ~0UL) {
-		struct trap_guard guard;
-
+	for (n = 0; n < MOST_WORDS; n++) {
 		csr_write(CSR_VSISELECT, EIE0 + WORD_STEP * n);
-		trap_guard_begin(&guard);
-		csr_write(CSR_VSIREG, 0);
-		trapped = trap_guard_end(&guard);
-		n += trapped == ~0UL;
+		if (!hs_can(csr_write(CSR_VSIREG, 0)))
+			break;
 	}
 	csr_write(CSR_HSTATUS, hstatus);
 	csr_write(CSR_VSISELECT, select);
@@ -97,10 +92,9 @@ static uint32_t count_words(void)
 /* Returns the bits that hgeie can hold: the files that the hart implements. */
 static uint64_t probe_hgeie(void)
 {
-	struct trap_guard guard;
+	struct trap_guard guard = trap_guard_begin();
 	uint64_t files;
 
-	trap_guard_begin(&guard);
 	csr_write(CSR_HGEIE, ~0UL);
 	files = csr_read_guarded(CSR_HGEIE);
 	if (trap_guard_end(&guard) != ~0UL)

@@ -387,9 +387,8 @@ static __attribute__((cold)) void wants(bool more, bool left)
 
 __attribute__((cold)) void terminal_enable_input(void *memory)
 {
-	listener = external_hears() ? this_pcpu() : NULL;
+	listener = external_serve_console(serve) ? this_pcpu() : NULL;
 	goes_on = false;
-	external_serve_console(serve);
 	memset(drains_until, 0, sizeof(drains_until));
 	log_begin_ring(memory, n_vms, wants);
 }

@@ -180,11 +180,6 @@ struct pcpu *this_pcpu(void)
 	return &hart.pcpu;
 }
 
-bool external_hears(void)
-{
-	return true;
-}
-
 static void (*serve_console)(void);
 
 void external_poll_at(enum external_kind what, uint64_t time)
@@ -193,9 +188,10 @@ void external_poll_at(enum external_kind what, uint64_t time)
 	hart.pcpu.next_poll = time;
 }
 
-void external_serve_console(void (*serve)(void))
+bool external_serve_console(void (*serve)(void))
 {
 	serve_console = serve;
+	return true;
 }
 
 void vm_output_room(struct vm *vm)

@@ -157,11 +157,6 @@ uint32_t prompt_line_length(void)
 
 static bool hears; /* the host's UART interrupts */
 
-bool external_hears(void)
-{
-	return hears;
-}
-
 static void (*serve_console)(void);
 
 void external_poll_at(enum external_kind what, uint64_t time)
@@ -170,9 +165,10 @@ void external_poll_at(enum external_kind what, uint64_t time)
 	on->next_poll = time;
 }
 
-void external_serve_console(void (*serve)(void))
+bool external_serve_console(void (*serve)(void))
 {
 	serve_console = serve;
+	return hears;
 }
 
 /* --- the tests ------------------------------------------------------------------------------ */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* DMA faults: which hart handles them, and how. */
 #include "arch/riscv/hart/csr.h"
-#include "core/hart/external_poll.h"
 #include "core/hart/platform.h"
 #include "core/io/dma_parts.h"
 #include "core/io/external.h"

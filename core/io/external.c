@@ -3,7 +3,6 @@
 
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/spinlock.h"
-#include "core/hart/external_poll.h"
 #include "core/hart/platform.h"
 #include "core/io/dma.h"
 #include "core/io/wired.h"

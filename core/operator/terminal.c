@@ -6,7 +6,6 @@
 #include "core/console/console.h"
 #include "core/console/port.h"
 #include "core/console/ring.h"
-#include "core/hart/external_poll.h"
 #include "core/hart/pcpu.h"
 #include "core/hart/platform.h"
 #include "core/io/external.h"

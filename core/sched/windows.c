@@ -2,7 +2,6 @@
 #include "core/sched/windows.h"
 
 #include "arch/riscv/hart/csr.h"
-#include "core/hart/external_poll.h"
 #include "core/sched/port.h"
 #include "core/hart/check.h"
 #include "core/hart/platform.h"

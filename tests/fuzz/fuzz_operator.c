@@ -13,7 +13,6 @@
 #include "core/console/ring.h"
 #include "core/dispatch/account_class.h"
 #include "core/dispatch/mmio.h"
-#include "core/hart/external_poll.h"
 #include "core/hart/pcpu.h"
 #include "core/hart/platform.h"
 #include "core/io/external.h"

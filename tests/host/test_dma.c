@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "core/hart/external_poll.h"
+#include "core/hart/pcpu.h"
 #include "core/hart/platform.h"
 #include "core/io/dma_parts.h"
 #include "core/io/external.h"

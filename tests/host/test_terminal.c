@@ -12,7 +12,6 @@
 #include "arch/riscv/devices/uart.h"
 #include "core/console/port.h"
 #include "core/console/ring.h"
-#include "core/hart/external_poll.h"
 #include "core/hart/pcpu.h"
 #include "core/hart/platform.h"
 #include "core/io/dma.h"

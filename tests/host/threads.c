@@ -24,7 +24,7 @@
 #include "core/watch/account.h"
 #include "core/watch/observe.h"
 #include "core/watch/samples.h"
-#include "core/hart/external_poll.h"
+#include "core/hart/pcpu.h"
 #include "core/watch/stays.h"
 #include "core/watch/trace.h"
 

@@ -313,9 +313,9 @@ void bells_started(struct vm *vm)
 	(void)vm;
 }
 
-void hart_flags_begin(struct vcpu *vcpu)
+void hpm_show_flags(struct hpm *hpm)
 {
-	(void)vcpu;
+	(void)hpm;
 }
 
 bool vplic_output(const struct vplic *p, unsigned int context)

@@ -92,7 +92,7 @@ uint64_t isa_probe(uint64_t promised, const struct cbo_blocks *blocks)
 	uint64_t isa = promised;
 
 	for (uint32_t ext = ISA_H; ext < ISA_GUEST_FIRST && isa & BIT(ISA_H); ext++) {
-		bool ok;
+		bool ok = false;
 
 		if (!(isa & BIT(ext)) || (hs_can(ok = works(ext, blocks)) && ok))
 			continue;

@@ -14,31 +14,16 @@ bool debug_word(const char *word, size_t n);
 /* Logs a line for each of these words that may make counts of guests wrong. */
 void debug_report(void);
 
-/* Whether all VMs share VMID 0, as on harts that have no VMIDs. */
-bool debug_no_vmids(void);
+/* Whether all VMs share VMID 0, as on harts that have no VMIDs. Constant after boot. */
+extern bool debug_no_vmids;
 
 /* Tries the access named by tally.trip=, which the map of HS forbids. Any hart, on its stack. */
 void debug_trip(struct pcpu *pcpu);
 #else
-static inline bool debug_word(const char *word, size_t n)
-{
-	(void)word, (void)n;
-	return false;
-}
-
-static inline void debug_report(void)
-{
-}
-
-static inline bool debug_no_vmids(void)
-{
-	return false;
-}
-
-static inline void debug_trip(struct pcpu *pcpu)
-{
-	(void)pcpu;
-}
+#define debug_word(word, n) ((void)(word), (void)(n), false)
+#define debug_report()      ((void)0)
+#define debug_no_vmids      false
+#define debug_trip(pcpu)    ((void)(pcpu))
 #endif
 
 #endif

@@ -57,7 +57,7 @@ const char *pcpu_init(struct pcpu *pcpu, uint64_t hartid, uint32_t index)
 		return refusal;
 	if (!(isa & BIT(ISA_H)))
 		return "it has no H extension";
-	pcpu->slice_extra = roam_is_on() ? 0 : platform.timebase / TRAP_LOOP_CHECK_HZ;
+	pcpu->slice_extra = vcpus_roam ? 0 : platform.timebase / TRAP_LOOP_CHECK_HZ;
 	pcpu->next_poll = ~0UL;
 	wake_times_init(&pcpu->wake_times);
 	pcpu->wake = &pcpu->wake_times;

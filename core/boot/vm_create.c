@@ -418,7 +418,7 @@ static bool have_vmids(uint32_t n)
 		if (hart_stacks[i].pcpu.vmids <= n)
 			return false;
 	}
-	return !debug_no_vmids();
+	return !debug_no_vmids;
 }
 
 /* Returns the memory of a VM beside its RAM and its last words, including its elements in arrays:

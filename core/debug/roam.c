@@ -2,7 +2,6 @@
 #include "core/hart/roam.h"
 
 #include "arch/riscv/hart/csr.h"
-#include "core/debug/words.h"
 #include "core/hart/pcpu.h"
 #include "core/sched/sched_parts.h"
 #include "core/vcpu/vcpu.h"
@@ -12,11 +11,6 @@
 /* Longer than a hart needs to fall asleep; ticks of host time. */
 #define NAP_TICKS 100U
 
-bool roam_is_on(void)
-{
-	return debug_words.roam;
-}
-
 void roam(struct vcpu *vcpu)
 {
 	uint64_t allowed = vcpu->vm->config->vcpus[vcpu->id].harts;
@@ -24,7 +18,7 @@ void roam(struct vcpu *vcpu)
 	uint32_t next = lowest_bit(after ? after : allowed);
 
 	/* No notification is needed: the scheduler is about to check. */
-	if (debug_words.roam && next != vcpu->home->index)
+	if (vcpus_roam && next != vcpu->home->index)
 		__atomic_store_n(&vcpu->migrate_to, pcpu_at(next), __ATOMIC_RELAXED);
 }
 
@@ -34,7 +28,7 @@ void roam_nap(void)
 {
 	uint64_t now = csr_read(CSR_TIME), end = now + NAP_TICKS;
 
-	if (!debug_words.roam)
+	if (!vcpus_roam)
 		return;
 	for (; now < end; now = csr_read(CSR_TIME)) { /* WAITS */
 		sched_set_host_timer(this_pcpu(), end);

@@ -6,11 +6,13 @@
 #include "arch/riscv/counters/hpm_silent.h"
 #include "core/boot/bootargs.h"
 #include "core/boot/debug.h"
+#include "core/hart/roam.h"
 #include "core/log.h"
 
 #define TRIP "tally.trip="
 
 struct debug_words debug_words;
+bool debug_no_vmids, hpm_silent_events, vcpus_roam;
 
 static bool take_trip(const char *word, size_t n)
 {
@@ -26,11 +28,9 @@ static bool take_trip(const char *word, size_t n)
 bool debug_word(const char *word, size_t n)
 {
 	static const struct bootargs_flag flags[] = {
-	    {"tally.broken", &debug_words.broken},
-	    {"tally.ledger", &debug_words.ledger},
-	    {"tally.no-vmids", &debug_words.no_vmids},
-	    {"tally.roam", &debug_words.roam},
-	    {"tally.silent-events", &debug_words.silent_events},
+	    {"tally.broken", &debug_words.broken},       {"tally.ledger", &debug_words.ledger},
+	    {"tally.no-vmids", &debug_no_vmids},         {"tally.roam", &vcpus_roam},
+	    {"tally.silent-events", &hpm_silent_events},
 	};
 
 	return bootargs_set(flags, ARRAY_SIZE(flags), word, n) || take_trip(word, n);
@@ -38,17 +38,7 @@ bool debug_word(const char *word, size_t n)
 
 void debug_report(void)
 {
-	if (debug_words.silent_events)
+	if (hpm_silent_events)
 		log_line("WARNING: tally.silent-events: events that a hart may never count are not "
 		         "refused, and read 0");
-}
-
-bool debug_no_vmids(void)
-{
-	return debug_words.no_vmids;
-}
-
-bool hpm_silent_events(void)
-{
-	return debug_words.silent_events;
 }

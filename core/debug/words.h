@@ -6,12 +6,9 @@
 #include "core/lib/types.h"
 
 struct debug_words {
-	bool broken;        /* tally.broken: an invariant does not hold */
-	bool ledger;        /* tally.ledger: keep one (core/vcpu/ledger.h) */
-	bool no_vmids;      /* tally.no-vmids: use no VMIDs */
-	bool roam;          /* tally.roam (core/hart/roam.h) */
-	bool silent_events; /* tally.silent-events (arch/riscv/counters/hpm_silent.h) */
-	char trip[24];      /* tally.trip=: the access that HS tries at boot; "" if none */
+	bool broken;   /* tally.broken: an invariant does not hold */
+	bool ledger;   /* tally.ledger: keep one (core/vcpu/ledger.h) */
+	char trip[24]; /* tally.trip=: the access that HS tries at boot; "" if none */
 };
 
 extern struct debug_words debug_words; /* constant after boot */

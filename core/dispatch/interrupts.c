@@ -26,7 +26,7 @@ static void external_poll(void)
 	}
 	/* A stay serves only one of the two. */
 	if (at[EXTERNAL_CONSOLE] <= now || at[EXTERNAL_DMA] <= now)
-		external_work(pcpu, at[EXTERNAL_CONSOLE] <= now);
+		(void)external_work(pcpu, at[EXTERNAL_CONSOLE] <= now);
 	if (at[EXTERNAL_HEART] <= now)
 		heart_poll();
 	if (at[EXTERNAL_ALARM] <= now)

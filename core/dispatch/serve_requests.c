@@ -85,8 +85,8 @@ static bool serve_start(struct vcpu *vcpu)
 	atomic_thread_fence(memory_order_seq_cst);
 	fence_i();
 	vcpu_fence_vm(vcpu);
-	if (vcpu->hart_flags)
-		hart_flags_begin(vcpu);
+	if (vcpu->hart_flags && !vcpu->home->hpm.flags_hidden)
+		hpm_show_flags(&vcpu->home->hpm);
 	for (uint32_t kind = 0; kind < REQ_COUNTED; kind++)
 		(void)requests_take_count(&vcpu->requests, kind);
 	vcpu_unblock(vcpu, BLOCK_OFF);

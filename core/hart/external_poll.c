@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/hart/external_poll.h"
+#include "core/hart/pcpu.h"
 
 void external_poll_init(struct pcpu *pcpu, enum external_kind what, uint64_t time)
 {

@@ -65,7 +65,7 @@ void pcpu_interrupt(struct pcpu *pcpu, uint64_t vcpus)
 void pcpu_add_vcpus(struct pcpu *pcpu, int32_t more)
 {
 	pcpu->n_vcpus += (uint32_t)more;
-	pcpu->time_shared = pcpu->n_vcpus > 1 && !roam_is_on() && !pcpu->has_schedule;
+	pcpu->time_shared = pcpu->n_vcpus > 1 && !vcpus_roam && !pcpu->has_schedule;
 }
 
 bool pcpu_may_begin_late(struct pcpu *pcpu)

@@ -249,6 +249,13 @@ static inline bool pcpu_may_begin(struct pcpu *pcpu)
 	return true;
 }
 
+/* The calling hart polls `what` at this host time: sources that may not interrupt, guests that have
+ * to ring, the next window, or counters that all harts read then. ~0: never. */
+void external_poll_at(enum external_kind what, uint64_t time);
+
+/* The same for another hart. Boot hart only, before that hart polls anything. */
+void external_poll_init(struct pcpu *pcpu, enum external_kind what, uint64_t time);
+
 /* Returns the interrupts that HS would take now, in the layout of sip plus SGEI, which sip itself
  * does not have. Files that HS does not listen to are left out. Called on this hart. */
 static inline uint64_t pcpu_pending_interrupts(const struct pcpu *pcpu)

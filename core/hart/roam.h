@@ -12,7 +12,7 @@ struct vcpu;
 
 #ifdef TALLY_DEBUG
 /* Whether the command line asks for it. Constant after boot. */
-bool roam_is_on(void);
+extern bool vcpus_roam;
 
 /* If vcpus roam, makes the resident vcpu move to the next of its harts as soon as it can. */
 void roam(struct vcpu *vcpu);
@@ -21,19 +21,9 @@ void roam(struct vcpu *vcpu);
  * Called where requests are served. */
 void roam_nap(void);
 #else
-static inline bool roam_is_on(void)
-{
-	return false;
-}
-
-static inline void roam(struct vcpu *vcpu)
-{
-	(void)vcpu;
-}
-
-static inline void roam_nap(void)
-{
-}
+#define vcpus_roam false
+#define roam(vcpu) ((void)(vcpu))
+#define roam_nap() ((void)0)
 #endif
 
 #endif

@@ -144,7 +144,6 @@ void dma_begin(struct vm *vm)
 
 		if (f->vm != vm)
 			continue;
-		f->life = vm->life.number;
 		f->faults = 0;
 		f->off = false;
 		f->first = first;

@@ -72,8 +72,8 @@ void dma_serve(const struct vm *vm);
 /* The calling hart has claimed a source. Returns false if it is not the IOMMU's. */
 bool dma_handle_irq(uint32_t source);
 
-/* Blocks all accesses of a PCI function until the VM's next life. Does nothing and returns false if
- * that has begun (`life` is not the VM's `life.number` any more), or if no VM has the function. */
-bool pci_block_function(uint32_t device_id, uint64_t life);
+/* Blocks all accesses of a VM's PCI function until the VM's next life. Lead hart only, which begins
+ * that. */
+void pci_block_function(uint32_t device_id);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* DMA faults: which hart handles them, and how. */
 #include "arch/riscv/hart/csr.h"
-#include "core/hart/external_poll.h"
 #include "core/hart/platform.h"
 #include "core/io/dma_parts.h"
 #include "core/io/external.h"
@@ -45,16 +44,6 @@ bool dma_stay_claim(struct dma_stay *stay, const struct vm *vm)
 
 /* --- one fault --------------------------------------------------------------------------- */
 
-static void turn_off(struct dma_stay *stay, const struct dma_function *f)
-{
-	for (uint32_t i = 0; i < stay->n_off; i++) {
-		if (stay->off[i].id == f->id)
-			return;
-	}
-	stay->off[stay->n_off].id = f->id;
-	stay->off[stay->n_off++].life = f->life;
-}
-
 /* Counts a fault of a VM's function. */
 static void count(struct dma_stay *stay, struct dma_function *f)
 {
@@ -67,7 +56,8 @@ static void count(struct dma_stay *stay, struct dma_function *f)
 	}
 	if (++f->faults < STORM_FAULTS)
 		return;
-	turn_off(stay, f);
+	_Static_assert(STAY_FAULTS < STORM_FAULTS, "a function is in off[] once");
+	stay->off[stay->n_off++] = f->id;
 	f->faults = 0;
 	if (f->live && !f->off)
 		dma_log_off(f);
@@ -161,7 +151,7 @@ static uint64_t work(struct dma_stay *stay)
 static void turn_all_off(const struct dma_stay *stay)
 {
 	for (uint32_t i = 0; i < stay->n_off; i++)
-		(void)pci_block_function(stay->off[i].id, stay->off[i].life);
+		pci_block_function(stay->off[i]);
 }
 
 void dma_serve(const struct vm *vm)

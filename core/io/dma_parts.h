@@ -20,7 +20,6 @@ struct dma_function {
 	bool live; /* it reaches the VM's memory */
 	bool off;  /* it made too many faults in this life */
 	bool off_unlogged;
-	uint64_t life;  /* the number of the VM's life */
 	uint64_t first; /* number of the first record that may be of this life */
 	/* Faults in the window that began at `since`. */
 	uint32_t faults;
@@ -54,10 +53,7 @@ struct dma_stay {
 	uint32_t served;
 	/* Functions to be turned off at its end. */
 	uint32_t n_off;
-	struct {
-		uint32_t id;
-		uint64_t life;
-	} off[STAY_FAULTS];
+	uint32_t off[STAY_FAULTS]; /* their ids */
 };
 
 extern struct dma {

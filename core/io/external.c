@@ -3,7 +3,6 @@
 
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/spinlock.h"
-#include "core/hart/external_poll.h"
 #include "core/hart/platform.h"
 #include "core/io/dma.h"
 #include "core/io/wired.h"
@@ -45,44 +44,35 @@ void external_set_affinity(const struct irqchip_source *source, uint32_t from, u
 	spin_unlock(&aiming);
 }
 
-void external_work(struct pcpu *pcpu, bool console)
+bool external_work(struct pcpu *pcpu, bool console)
 {
 	if (!pcpu_may_begin(pcpu))
-		return;
+		return false;
 	pcpu->stay_work |= STAY_WORK_DONE;
 	if (console)
 		serve_console();
 	else
 		dma_serve(NULL);
+	return true;
 }
 
-bool external_hears(void)
+bool external_serve_console(void (*serve)(void))
 {
-	return uart.number;
-}
-
-void external_serve_console(void (*serve)(void))
-{
-	struct pcpu *pcpu = this_pcpu();
-
 	serve_console = serve;
-	if (!external_hears())
-		return;
-	external_set_affinity(&uart, IRQCHIP_NOWHERE, pcpu->irq_place);
+	if (!uart.number)
+		return false;
+	external_set_affinity(&uart, IRQCHIP_NOWHERE, this_pcpu()->irq_place);
 	irqchip_set_enabled(&platform.irqchip, &uart, true, false);
+	return true;
 }
 
 /* Completed after the UART was read. If it has more bytes the level is still high, and the next
  * interrupt takes them. */
 static void uart_came(struct pcpu *pcpu)
 {
-	if (pcpu_may_begin(pcpu)) {
-		pcpu->stay_work |= STAY_WORK_DONE;
-		serve_console();
-	} else {
-		/* QEMU's PLIC may not interrupt again until the UART is read. */
+	/* QEMU's PLIC may not interrupt again until the UART is read. */
+	if (!external_work(pcpu, true))
 		external_poll_at(EXTERNAL_CONSOLE, csr_read(CSR_TIME));
-	}
 	irqchip_complete(&platform.irqchip, &uart, pcpu->irq_place, false);
 }
 

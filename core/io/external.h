@@ -13,16 +13,14 @@ void external_init(void);
 /* Enables external interrupts on the calling hart. */
 void external_init_hart(struct pcpu *pcpu);
 
-/* Whether the console's UART can interrupt. */
-bool external_hears(void);
-
 /* Makes serve() the handler of the console's UART, and of EXTERNAL_CONSOLE on each hart. If the
- * UART can interrupt, it interrupts the calling hart. Called once, at boot. */
-void external_serve_console(void (*serve)(void));
+ * UART can interrupt, it interrupts the calling hart, and this returns true. Called once, at boot.
+ */
+bool external_serve_console(void (*serve)(void));
 
-/* Serves the console, or the IOMMU, if the stay is young enough. Each sets the time of its next
- * call, which is not now. On the hart that serves it. */
-void external_work(struct pcpu *pcpu, bool console);
+/* Serves the console, or the IOMMU, if the stay is young enough; otherwise it returns false. Each
+ * sets the time of its next call, which is not now. On the hart that serves it. */
+bool external_work(struct pcpu *pcpu, bool console);
 
 /* Moves the interrupt of a source to another hart. Any hart may call it. */
 void external_set_affinity(const struct irqchip_source *source, uint32_t from, uint32_t to);

@@ -49,7 +49,6 @@ void functions_begin(struct vm *vm)
 	sfence_vma_all();
 	for_each_function(f, vm)
 	{
-		f->life = vm->life.number;
 		vpci_reset(&f->shown);
 	}
 }
@@ -101,21 +100,14 @@ bool function_reset(const struct vm_device *device)
 	return pci_clear_msix(&f->pci, &f->msix_cleared);
 }
 
-bool pci_block_function(uint32_t device_id, uint64_t life)
+void pci_block_function(uint32_t device_id)
 {
-	for (uint32_t i = 0; i < n_functions; i++) {
-		struct function *f = &functions[i];
-		bool now;
+	struct function *f = functions;
 
-		if (f->device_id != device_id)
-			continue;
-		sfence_vma_all();
-		spin_lock(&f->vm->devices);
-		now = f->life == life;
-		if (now)
-			vpci_block_master(&f->shown);
-		spin_unlock(&f->vm->devices);
-		return now;
-	}
-	return false;
+	while (f->device_id != device_id)
+		f++;
+	sfence_vma_all();
+	spin_lock(&f->vm->devices);
+	vpci_block_master(&f->shown);
+	spin_unlock(&f->vm->devices);
 }

@@ -20,7 +20,6 @@ struct function {
 	uint32_t device_id; /* its id at the IOMMU */
 	/* The VM's lock of devices protects these. */
 	struct vpci_function shown;
-	uint64_t life; /* the number of the VM's last life */
 	/* At the end of a life, lead hart only: whether the reset has begun, and when. */
 	bool resetting;
 	uint64_t since;

@@ -67,7 +67,7 @@ void operator_function_write(struct vm *vm, uint64_t offset, uint64_t value, uin
 	if (width != 4)
 		return;
 	if (offset == OPERATOR_DOORBELL)
-		operator_rung(vm);
+		operator_rung();
 	else
 		notifier_write(of(vm), offset, (uint32_t)value, OPERATOR_ANSWERED);
 }

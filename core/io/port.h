@@ -9,7 +9,7 @@ struct vm;
 
 /* The resident vcpu's guest has rung the doorbell of its function. The requests in its ring are
  * served before its next instruction. */
-void operator_rung(struct vm *vm);
+void operator_rung(void);
 
 /* Makes a step between two lives: gives back what the operator had, and clears its rings. Returns
  * false if nothing is left to do. Lead hart only. No effect for other VMs. */

@@ -67,13 +67,13 @@ static void set_gated(struct wire *wire, const struct vcpu *by)
 		return;
 	gate_lock(wire);
 	if (*entry)
-		windows_remove_wire(*entry, bit);
+		windows_set_wire(*entry, bit, false);
 	gate_unlock(wire);
 	*entry = by;
 	wire->gated = by;
 	gate_lock(wire);
 	if (by)
-		windows_add_wire(by, bit);
+		windows_set_wire(by, bit, true);
 	gate_unlock(wire);
 }
 
@@ -87,14 +87,12 @@ bool wired_add(struct vm *vm, uint32_t source, enum irqchip_mode mode, uint32_t 
 	    platform.irqchip.kind == IRQCHIP_NONE)
 		return false;
 	wire->place = IRQCHIP_NOWHERE;
-	if (vm->config->aia) {
-		irqchip_use_routed(&platform.irqchip, &wire->source, source);
-	} else {
-		if (!irqchip_use(&platform.irqchip, &wire->source, source, mode))
-			return false;
-		/* Any destination, so that the source can always be completed. */
+	if (!irqchip_use(&platform.irqchip, &wire->source, source,
+	                 vm->config->aia ? IRQCHIP_OFF : mode))
+		return false;
+	/* Any destination, so that the source can always be completed. */
+	if (!vm->config->aia)
 		aim(wire, hart_stacks[0].pcpu.irq_place);
-	}
 	wire->vm = vm;
 	wire->guest = guest;
 	wire_of_source[source] = wire;
@@ -142,9 +140,7 @@ uint32_t wired_bits(struct vm *vm, enum vaplic_needs needs)
 
 	for_each_bit (guest, needs == VAPLIC_NEEDS_NOTHING ? 0 : vm->wired) {
 		const struct irqchip_source *source = &wire_of(vm, guest)->source;
-		bool bit = needs == VAPLIC_NEEDS_PENDING
-		               ? irqchip_is_pending(&platform.irqchip, source)
-		               : irqchip_input(&platform.irqchip, source);
+		bool bit = irqchip_reads(&platform.irqchip, source, needs == VAPLIC_NEEDS_PENDING);
 
 		bits |= (uint32_t)bit << guest;
 	}

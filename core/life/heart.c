@@ -2,7 +2,6 @@
 #include "core/life/heart.h"
 
 #include "arch/riscv/hart/csr.h"
-#include "core/hart/external_poll.h"
 #include "core/hart/platform.h"
 #include "core/sched/port.h"
 #include "core/sched/sched.h"

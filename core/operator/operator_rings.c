@@ -168,9 +168,8 @@ static bool serve_rings(struct vcpu *vcpu)
 	return more;
 }
 
-void operator_rung(struct vm *vm)
+void operator_rung(void)
 {
-	(void)vm;
 	long_call_begin(this_vcpu(), &(struct long_call){.slice = serve_rings, .cause = EXIT_MMIO});
 }
 

@@ -92,7 +92,7 @@ static void add_causes(struct prompt *p, const uint64_t *n)
 /* The exits of the line, its instructions and its time are of the moment of its first part. */
 static struct {
 	uint64_t exits[VCPU_EXITS], insns[VCPU_KINDS];
-	uint64_t now, all_insns, longest_stay;
+	uint64_t now, longest_stay;
 } seen;
 
 static void add_budget(struct prompt *p, const struct vcpu *vcpu)
@@ -106,21 +106,13 @@ static void add_budget(struct prompt *p, const struct vcpu *vcpu)
 	         prompt_time(vcpu_budget_throttled(vcpu, seen.now), US_PER_S));
 }
 
-static void see(const struct vcpu *vcpu)
-{
-	memcpy(seen.exits, vcpu->ctx.exits, sizeof(seen.exits));
-	memcpy(seen.insns, vcpu->ctx.hs_insns, sizeof(seen.insns));
-	seen.all_insns = 0;
-	for (uint32_t i = 0; i < VCPU_KINDS; i++)
-		seen.all_insns += seen.insns[i];
-	seen.longest_stay = vcpu_longest_stay(vcpu);
-}
-
 static void add_times(struct prompt *p, const struct vcpu *vcpu)
 {
 	uint64_t cpu_ticks;
 
-	see(vcpu);
+	memcpy(seen.exits, vcpu->ctx.exits, sizeof(seen.exits));
+	memcpy(seen.insns, vcpu->ctx.hs_insns, sizeof(seen.insns));
+	seen.longest_stay = vcpu_longest_stay(vcpu);
 	cpu_ticks = vcpu_cpu_time(&vcpu->stats, &seen.now);
 	prompt_vcpu_names(p, vcpu);
 	text_add(&p->out, ",'time_us':%lu,'cpu_us':%lu,'steal_us':%lu,",
@@ -139,7 +131,7 @@ void prompt_exits(struct prompt *p)
 			add_causes(p, p->part == 1 ? seen.exits : seen.insns);
 		if (p->part == 1)
 			text_add(&p->out, ",'hs_instructions':%lu,'hs_instructions_by':{",
-			         seen.all_insns);
+			         vcpu_sum(seen.insns, VCPU_KINDS));
 		p->part++;
 		return;
 	}

@@ -6,7 +6,6 @@
 #include "core/console/console.h"
 #include "core/console/port.h"
 #include "core/console/ring.h"
-#include "core/hart/external_poll.h"
 #include "core/hart/pcpu.h"
 #include "core/hart/platform.h"
 #include "core/io/external.h"
@@ -387,9 +386,8 @@ static __attribute__((cold)) void wants(bool more, bool left)
 
 __attribute__((cold)) void terminal_enable_input(void *memory)
 {
-	listener = external_hears() ? this_pcpu() : NULL;
+	listener = external_serve_console(serve) ? this_pcpu() : NULL;
 	goes_on = false;
-	external_serve_console(serve);
 	memset(drains_until, 0, sizeof(drains_until));
 	log_begin_ring(memory, n_vms, wants);
 }

@@ -30,7 +30,7 @@ bool vm_life_work(struct vm *vm);
 void wired_update_routes(struct vm *vm);
 
 /* Disables and enables sources of the host's controller at a turn of this hart to other windows.
- * Masks of windows_add_wire(). The caller holds the hart's `gate`. */
+ * Masks of windows_set_wire(). The caller holds the hart's `gate`. */
 void wired_turn(uint64_t off, uint64_t on);
 
 /* From exit.c: enters the vcpu, which was loaded at host time `loaded`, at host time `at`. Returns

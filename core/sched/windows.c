@@ -2,7 +2,6 @@
 #include "core/sched/windows.h"
 
 #include "arch/riscv/hart/csr.h"
-#include "core/hart/external_poll.h"
 #include "core/sched/port.h"
 #include "core/hart/check.h"
 #include "core/hart/platform.h"
@@ -438,20 +437,16 @@ void windows_vcpu_loaded(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 		windows_vcpu_began(vcpu, csr_read(CSR_TIME));
 }
 
-void windows_add_wire(const struct vcpu *vcpu, uint64_t wire)
+void windows_set_wire(const struct vcpu *vcpu, uint64_t wire, bool on)
 {
-	struct windows *w = vcpu->home->windows;
+	struct window_set *sets = vcpu->home->windows->sets;
 
-	for (uint32_t i = 0; i < SETS; i++)
-		w->sets[i].wires |= w->sets[i].vcpus & vcpu->bit ? wire : 0;
-}
-
-void windows_remove_wire(const struct vcpu *vcpu, uint64_t wire)
-{
-	struct windows *w = vcpu->home->windows;
-
-	for (uint32_t i = 0; i < SETS; i++)
-		w->sets[i].wires &= ~wire;
+	for (uint32_t i = 0; i < SETS; i++) {
+		if (!on)
+			sets[i].wires &= ~wire;
+		else if (sets[i].vcpus & vcpu->bit)
+			sets[i].wires |= wire;
+	}
 }
 
 bool vcpu_is_away(const struct vcpu *vcpu)

@@ -57,8 +57,7 @@ void windows_flags_set(struct vcpu *vcpu);
 
 /* The source with this bit, of any mask of 64, is on in the windows of the vcpu only, or not any
  * more. The vcpu's home has a schedule, and the caller holds its `gate`. */
-void windows_add_wire(const struct vcpu *vcpu, uint64_t wire);
-void windows_remove_wire(const struct vcpu *vcpu, uint64_t wire);
+void windows_set_wire(const struct vcpu *vcpu, uint64_t wire, bool on);
 
 /* Whether the vcpu's home has a schedule and the vcpu is outside its windows. Exact only at
  * home. */

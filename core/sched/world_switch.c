@@ -32,14 +32,14 @@ static void fence_if_strange(struct pcpu *pcpu, const struct vcpu *vcpu, const s
 /* Rare: M-mode's events are being counted, or the vcpu's stays are recorded. */
 static __attribute__((noinline)) void load_hooks(struct vcpu *vcpu)
 {
-	vcpu_fw_load(vcpu);
+	vcpu_fw_load(vcpu, vcpu->stats.fw_watched);
 	if (vcpu->stats.stays_traced)
 		stays_load(vcpu);
 }
 
 static __attribute__((noinline)) void put_hooks(struct vcpu *vcpu)
 {
-	vcpu_fw_put(vcpu);
+	vcpu_fw_put(vcpu, vcpu->stats.fw_watched);
 	if (vcpu->stats.stays_traced)
 		stays_put(vcpu);
 }

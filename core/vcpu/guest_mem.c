@@ -34,14 +34,13 @@ void *guest_mem(const struct vm *vm, gpa_t gpa, uint64_t size)
  * because virtual_insn() would save more registers. */
 __attribute__((noinline, flatten)) uint32_t guest_fetch(void)
 {
-	struct trap_guard guard;
 	uint64_t pc = csr_read(CSR_SEPC), low = 0, high = 0;
 
 	/* QEMU ignores henvcfg.ADUE in HLVX, and would set A where the VM may only read
 	 * (docs/platform.md, "Page tables"). */
 	if (__builtin_expect(this_vcpu()->vm->no_adue, 0))
 		return unwind_insn(this_vcpu(), pc, vcpu_from_user());
-	trap_guard_begin(&guard);
+	struct trap_guard guard = trap_guard_begin();
 	/* An aligned word never crosses a page. Otherwise the upper half may be on the next page,
 	 * and is read only if it belongs to the instruction. If both halves are on one page, the
 	 * second read cannot fault, because the first did not. */

@@ -3,14 +3,6 @@
 
 #include "core/vcpu/hpm_failures.h"
 
-void hart_flags_begin(struct vcpu *vcpu)
-{
-	struct hpm *hpm = &vcpu->home->hpm;
-
-	if (!hpm->flags_hidden)
-		hpm_show_flags(hpm);
-}
-
 /* Here the guest also sees OF bits of counters that it does not use, so all bits must be right. */
 static void show_all(struct vcpu *vcpu, struct hpm *hpm)
 {

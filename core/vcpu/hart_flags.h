@@ -23,9 +23,6 @@
 #include "core/vcpu/vcpu.h"
 #include "vpmu/shown.h"
 
-/* Prepares the hart for a vcpu with hart_flags that is about to start. */
-void hart_flags_begin(struct vcpu *vcpu);
-
 /* Makes scountovf show the OF bits of the resident vcpu, which has hart_flags, or begins slices
  * that do. may_set: this stay may set one OF bit of the hart. Must be false in a call of the guest,
  * where a refusal of the firmware would look like one of the guest's own counter

@@ -8,7 +8,7 @@ static uint64_t since_base(const struct vcpu *vcpu, uint32_t code)
 	return fw_events_read(&vcpu->home->fw_events, code) - vcpu->stats.fw_base[code];
 }
 
-static void take_bases(struct vcpu *vcpu, uint32_t codes)
+void vcpu_fw_load(struct vcpu *vcpu, uint32_t codes)
 {
 	uint32_t code;
 
@@ -16,7 +16,7 @@ static void take_bases(struct vcpu *vcpu, uint32_t codes)
 		vcpu->stats.fw_base[code] = fw_events_read(&vcpu->home->fw_events, code);
 }
 
-static void add_up(struct vcpu *vcpu, uint32_t codes)
+void vcpu_fw_put(struct vcpu *vcpu, uint32_t codes)
 {
 	uint32_t code;
 
@@ -26,8 +26,8 @@ static void add_up(struct vcpu *vcpu, uint32_t codes)
 
 void vcpu_fw_watch(struct vcpu *vcpu, uint32_t codes)
 {
-	add_up(vcpu, vcpu->stats.fw_watched & ~codes);
-	take_bases(vcpu, codes & ~vcpu->stats.fw_watched);
+	vcpu_fw_put(vcpu, vcpu->stats.fw_watched & ~codes);
+	vcpu_fw_load(vcpu, codes & ~vcpu->stats.fw_watched);
 	vcpu->stats.fw_watched = codes;
 }
 
@@ -61,14 +61,4 @@ uint64_t vcpu_fw_total(const struct vcpu *vcpu, uint32_t code)
 	default:
 		return vcpu->ctx.exits[code - TALLY_EVENT_EXITS_ECALL + EXIT_ECALL];
 	}
-}
-
-void vcpu_fw_load(struct vcpu *vcpu)
-{
-	take_bases(vcpu, vcpu->stats.fw_watched);
-}
-
-void vcpu_fw_put(struct vcpu *vcpu)
-{
-	add_up(vcpu, vcpu->stats.fw_watched);
 }

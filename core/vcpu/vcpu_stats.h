@@ -71,10 +71,11 @@ static inline uint64_t vcpu_cpu_time(const struct vcpu_stats *stats, uint64_t *n
 /* Sets the M-mode events to count from now on. The vcpu is resident. */
 void vcpu_fw_watch(struct vcpu *vcpu, uint32_t codes);
 
-/* Read the firmware's counts of the watched events when the vcpu becomes resident, and when it
- * leaves the hart. */
-void vcpu_fw_load(struct vcpu *vcpu);
-void vcpu_fw_put(struct vcpu *vcpu);
+/* Read the firmware's counts of these M-mode events: they count for the vcpu from now on, or did so
+ * until now. Called for those that it watches when it becomes resident, and when it leaves the
+ * hart. */
+void vcpu_fw_load(struct vcpu *vcpu, uint32_t codes);
+void vcpu_fw_put(struct vcpu *vcpu, uint32_t codes);
 
 /* Counts an event that M-mode would have seen if Tally had not taken the trap itself. */
 void vcpu_fw_count(struct vcpu *vcpu, uint32_t code);

@@ -2,7 +2,6 @@
 /* Delivers the operator's requests about observers to the home harts, and collects the results. */
 #include "arch/riscv/hart/csr.h"
 #include "core/hart/check.h"
-#include "core/hart/external_poll.h"
 #include "core/hart/platform.h"
 #include "core/vcpu/vm.h"
 #include "core/watch/account.h"

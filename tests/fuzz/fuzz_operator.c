@@ -13,7 +13,6 @@
 #include "core/console/ring.h"
 #include "core/dispatch/account_class.h"
 #include "core/dispatch/mmio.h"
-#include "core/hart/external_poll.h"
 #include "core/hart/pcpu.h"
 #include "core/hart/platform.h"
 #include "core/io/external.h"
@@ -180,11 +179,6 @@ struct pcpu *this_pcpu(void)
 	return &hart.pcpu;
 }
 
-bool external_hears(void)
-{
-	return true;
-}
-
 static void (*serve_console)(void);
 
 void external_poll_at(enum external_kind what, uint64_t time)
@@ -193,9 +187,10 @@ void external_poll_at(enum external_kind what, uint64_t time)
 	hart.pcpu.next_poll = time;
 }
 
-void external_serve_console(void (*serve)(void))
+bool external_serve_console(void (*serve)(void))
 {
 	serve_console = serve;
+	return true;
 }
 
 void vm_output_room(struct vm *vm)

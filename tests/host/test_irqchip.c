@@ -54,7 +54,7 @@ static void none_for_guests(void **state)
 	struct irqchip_source source;
 
 	for (uint32_t i = 200; i < 300; i++) {
-		irqchip_use_routed(&chip, &source, i);
+		assert_true(irqchip_use(&chip, &source, i, IRQCHIP_OFF));
 		assert_int_equal(source.number, i);
 		assert_int_equal(source.message, 0);
 		assert_int_equal(registers[CLRIENUM], i);

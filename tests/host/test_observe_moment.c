@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "arch/riscv/hart/csr.h"
-#include "core/hart/external_poll.h"
+#include "core/hart/pcpu.h"
 #include "core/hart/platform.h"
 #include "core/vcpu/vcpu.h"
 #include "core/watch/account.h"

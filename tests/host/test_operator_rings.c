@@ -211,7 +211,7 @@ static void slice(void)
 static void test_anything(void **state)
 {
 	(void)state;
-	operator_rung(&vm);
+	operator_rung();
 	assert_int_equal(call.cause, EXIT_MMIO);
 	for (uint32_t i = 0; i < 200000; i++) {
 		if (!below(&luck, 3))

@@ -12,7 +12,6 @@
 #include "arch/riscv/devices/uart.h"
 #include "core/console/port.h"
 #include "core/console/ring.h"
-#include "core/hart/external_poll.h"
 #include "core/hart/pcpu.h"
 #include "core/hart/platform.h"
 #include "core/io/dma.h"
@@ -157,11 +156,6 @@ uint32_t prompt_line_length(void)
 
 static bool hears; /* the host's UART interrupts */
 
-bool external_hears(void)
-{
-	return hears;
-}
-
 static void (*serve_console)(void);
 
 void external_poll_at(enum external_kind what, uint64_t time)
@@ -170,9 +164,10 @@ void external_poll_at(enum external_kind what, uint64_t time)
 	on->next_poll = time;
 }
 
-void external_serve_console(void (*serve)(void))
+bool external_serve_console(void (*serve)(void))
 {
 	serve_console = serve;
+	return hears;
 }
 
 /* --- the tests ------------------------------------------------------------------------------ */

@@ -24,7 +24,7 @@
 #include "core/watch/account.h"
 #include "core/watch/observe.h"
 #include "core/watch/samples.h"
-#include "core/hart/external_poll.h"
+#include "core/hart/pcpu.h"
 #include "core/watch/stays.h"
 #include "core/watch/trace.h"
 
@@ -313,9 +313,9 @@ void bells_started(struct vm *vm)
 	(void)vm;
 }
 
-void hart_flags_begin(struct vcpu *vcpu)
+void hpm_show_flags(struct hpm *hpm)
 {
-	(void)vcpu;
+	(void)hpm;
 }
 
 bool vplic_output(const struct vplic *p, unsigned int context)

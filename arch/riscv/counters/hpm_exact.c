@@ -96,7 +96,7 @@ bool hpm_exact_check_hs(struct hpm *hpm, atomic_uint *turn, uint32_t me, uint32_
 		hpm_stop(hpm, BIT(hctr));
 		hpm_selfcheck_leave(hpm, hctr);
 	}
-	if (!came || (hpm_silent_events() && value[0] == value[TURNS - 1]))
+	if (!came || (hpm_silent_events && value[0] == value[TURNS - 1]))
 		return came;
 	for (uint32_t i = 2; i < TURNS; i++)
 		compare(hpm, harts > 1 ? "while harts take turns" : "alone",

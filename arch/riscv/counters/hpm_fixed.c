@@ -88,12 +88,8 @@ static bool give_back(struct hpm *hpm, uint32_t hctr, uint64_t value)
 /* Without Smcntrpmf the fixed counters have no sireg2. */
 static bool has_sireg2(uint32_t hctr)
 {
-	struct trap_guard guard;
-
 	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
-	trap_guard_begin(&guard);
-	csr_write(CSR_SIREG2, MHPMEVENT_MINH);
-	return trap_guard_end(&guard) == ~0UL;
+	return hs_can(csr_write(CSR_SIREG2, MHPMEVENT_MINH));
 }
 
 static bool has_filters(struct hpm *hpm, uint32_t hctr)

@@ -11,15 +11,6 @@
 
 extern const char vs_scountovf_at[]; /* vs_run.S */
 
-static bool is_kept(uint32_t hctr)
-{
-	struct trap_guard guard;
-
-	trap_guard_begin(&guard);
-	(void)hpm_read(hctr);
-	return trap_guard_end(&guard) != ~0UL;
-}
-
 /* Finds the counters 3..31 that have a CSR, and the width of the narrowest. Without `cycle` no
  * counter is used, because Tally times its polls by it. */
 static void find_counters(struct hpm *hpm)
@@ -32,7 +23,7 @@ static void find_counters(struct hpm *hpm)
 
 		if (!hpm_sbi_has_counter(i, &width))
 			continue;
-		if (is_kept(i)) {
+		if (!hs_can((void)hpm_read(i))) {
 			hpm->unreadable |= BIT(i);
 			continue;
 		}
@@ -40,7 +31,7 @@ static void find_counters(struct hpm *hpm)
 		if (width < hpm->width)
 			hpm->width = width;
 	}
-	if (is_kept(HCTR_CYCLE)) {
+	if (!csr_is_readable(CSR_CYCLE)) {
 		hpm->unreadable |= BIT(HCTR_CYCLE);
 		hpm->hctrs = 0;
 	}
@@ -181,9 +172,8 @@ static bool wants_home_counters(const struct hpm *hpm)
 /* Whether menvcfg.CDE is set. Only then siselect 0x40 + n accesses a counter. */
 static bool probe_ssccfg(uint32_t hctr)
 {
-	struct trap_guard guard;
+	struct trap_guard guard = trap_guard_begin();
 
-	trap_guard_begin(&guard);
 	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
 	(void)csr_read_guarded(CSR_SIREG2);
 	(void)csr_read_guarded(CSR_SCOUNTINHIBIT);
@@ -194,10 +184,9 @@ static bool probe_ssccfg(uint32_t hctr)
  * stays stopped. */
 static bool probe_delegated_writes(uint32_t hctr)
 {
-	struct trap_guard guard;
+	struct trap_guard guard = trap_guard_begin();
 	uint64_t value;
 
-	trap_guard_begin(&guard);
 	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
 	csr_set(CSR_SCOUNTINHIBIT, BIT(hctr));
 	csr_write(CSR_SIREG2, MHPMEVENT_OF | MHPMEVENT_MINH);
@@ -224,14 +213,13 @@ static bool probe_hs_lcofi(void)
 /* Whether a guest can have LCOFI: bit 13 of hvien (Ssaia) and of sie must be writable. */
 static bool probe_lcofi(struct hpm *hpm)
 {
-	struct trap_guard guard;
 	uint64_t sie = csr_read(CSR_SIE);
 	bool works;
 
 	csr_set(CSR_SIE, BIT(IRQ_LCOFI));
 	works = csr_read(CSR_SIE) & BIT(IRQ_LCOFI);
 	csr_write(CSR_SIE, sie);
-	trap_guard_begin(&guard);
+	struct trap_guard guard = trap_guard_begin();
 	uint64_t hvien = csr_read_guarded(CSR_HVIEN);
 	if (trap_guard_end(&guard) != ~0UL) {
 		hpm->no_overflow = "no access to hvien (mstateen0.AIA is 0)";

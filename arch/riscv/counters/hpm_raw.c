@@ -78,7 +78,7 @@ static void reset(struct hpm *hpm, uint64_t hctrs)
 /* Whether the hart might accept the event and never count it. */
 static bool is_silent(uint64_t event_data)
 {
-	return quirks.home_counters && (!hpm_silent_events() || quirk_counts_selector(event_data));
+	return quirks.home_counters && (!hpm_silent_events || quirk_counts_selector(event_data));
 }
 
 /* Returns the home counters that cannot get another event by a delegated write: QEMU continues to

@@ -12,7 +12,7 @@
  * writes a selector of the table itself, into counters whose MINH is set. Events of this kind are
  * refused:
  * - where events want home counters: such a hart (QEMU) accepts any selector and counts only those
- *   that it knows, so the others would read 0 for ever. If hpm_silent_events(), only those are
+ *   that it knows, so the others would read 0 for ever. If hpm_silent_events, only those are
  *   refused that QEMU would take for an event that it knows;
  * - with delegated counters and no table, because the meaning of a selector is unknown.
  */

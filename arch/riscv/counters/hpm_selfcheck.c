@@ -94,7 +94,7 @@ static const char *filtered(struct hpm *hpm, uint32_t hctr, uint32_t event_idx)
 	bool in_vu = obeys_filter(hpm, hctr, true, true);
 	const char *fault;
 
-	if (hpm_silent_events() && !in_vs && !in_vu)
+	if (hpm_silent_events && !in_vs && !in_vu)
 		return NULL;
 	if (!in_vs || !in_vu)
 		return STANDS_STILL;
@@ -166,7 +166,7 @@ static const char *check_interrupt(struct hpm *hpm, uint32_t event_idx, uint32_t
 	const char *fault =
 	    hpm_selfcheck_begin(hpm, hctr, event_idx, HW_COUNT_HS | HW_INH_VS | HW_INH_VU);
 
-	if (!fault && hpm_silent_events() && obeys_filter(hpm, hctr, false, false))
+	if (!fault && hpm_silent_events && obeys_filter(hpm, hctr, false, false))
 		fault = STANDS_STILL;
 	if (!fault)
 		fault = overflows(hpm, hctr, patience);

@@ -8,12 +8,9 @@
 #include <stdbool.h>
 
 #ifdef TALLY_DEBUG
-bool hpm_silent_events(void);
+extern bool hpm_silent_events; /* constant after boot */
 #else
-static inline bool hpm_silent_events(void)
-{
-	return false;
-}
+#define hpm_silent_events false
 #endif
 
 #endif

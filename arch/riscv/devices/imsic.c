@@ -7,14 +7,11 @@
 #include "arch/riscv/hart/trap.h"
 #include "arch/riscv/hart/vs_state.h"
 
-#define EIDELIVERY  0x70UL
-#define EITHRESHOLD 0x72UL
-#define EIP0        0x80UL
-#define EIE0        0xc0UL
-#define IDS_A_WORD  64U
-#define MOST_WORDS  32U
-#define PATIENCE    500U /* reads before a message counts as lost */
-#define WORD_STEP   2UL  /* on RV64 only every second register exists */
+#define EIP0       0x80UL
+#define IDS_A_WORD 64U
+#define MOST_WORDS 32U
+#define PATIENCE   500U /* reads before a message counts as lost */
+#define WORD_STEP  2UL  /* on RV64 only every second register exists */
 
 hpa_t imsic_file_at(const struct imsic *imsic, uint32_t place, uint32_t file)
 {
@@ -45,10 +42,10 @@ void imsic_file_clear(uint32_t words, uint32_t file)
 	/* vsiselect and hstatus are those of the resident vcpu. */
 	uint64_t select = csr_read(CSR_VSISELECT), hstatus = choose(file);
 
-	write_file(EIDELIVERY, 0);
-	write_file(EITHRESHOLD, 0);
+	write_file(IMSIC_EIDELIVERY, 0);
+	write_file(IMSIC_EITHRESHOLD, 0);
 	for (uint32_t word = 0; word < words; word++) {
-		write_file(EIE0 + WORD_STEP * word, 0);
+		write_file(IMSIC_EIE0 + WORD_STEP * word, 0);
 		write_file(EIP0 + WORD_STEP * word, 0);
 	}
 	csr_write(CSR_HSTATUS, hstatus);
@@ -59,11 +56,10 @@ void imsic_file_clear(uint32_t words, uint32_t file)
  * no effect. */
 static bool works(uint32_t file)
 {
-	struct trap_guard guard;
 	uint64_t hstatus = choose(file), read;
+	struct trap_guard guard = trap_guard_begin();
 
-	trap_guard_begin(&guard);
-	write_file(EITHRESHOLD, 1);
+	write_file(IMSIC_EITHRESHOLD, 1);
 	read = csr_read_guarded(CSR_VSIREG);
 	csr_write(CSR_VSIREG, 0);
 	bool trapped = trap_guard_end(&guard) != ~0UL;
@@ -77,17 +73,13 @@ static bool works(uint32_t file)
 /* Returns the number of identity words of each file. Access to a missing register traps. */
 static uint32_t count_words(void)
 {
-	uint64_t select = csr_read(CSR_VSISELECT), hstatus = choose(1), trapped = ~0UL;
-	uint32_t n = 0;
+	uint64_t select = csr_read(CSR_VSISELECT), hstatus = choose(1);
+	uint32_t n;
 
-	while (n < MOST_WORDS && trapped == ~0UL) {
-		struct trap_guard guard;
-
-		csr_write(CSR_VSISELECT, EIE0 + WORD_STEP * n);
-		trap_guard_begin(&guard);
-		csr_write(CSR_VSIREG, 0);
-		trapped = trap_guard_end(&guard);
-		n += trapped == ~0UL;
+	for (n = 0; n < MOST_WORDS; n++) {
+		csr_write(CSR_VSISELECT, IMSIC_EIE0 + WORD_STEP * n);
+		if (!hs_can(csr_write(CSR_VSIREG, 0)))
+			break;
 	}
 	csr_write(CSR_HSTATUS, hstatus);
 	csr_write(CSR_VSISELECT, select);
@@ -97,10 +89,9 @@ static uint32_t count_words(void)
 /* Returns the bits that hgeie can hold: the files that the hart implements. */
 static uint64_t probe_hgeie(void)
 {
-	struct trap_guard guard;
+	struct trap_guard guard = trap_guard_begin();
 	uint64_t files;
 
-	trap_guard_begin(&guard);
 	csr_write(CSR_HGEIE, ~0UL);
 	files = csr_read_guarded(CSR_HGEIE);
 	if (trap_guard_end(&guard) != ~0UL)

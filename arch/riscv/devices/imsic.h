@@ -12,6 +12,11 @@
 #define IMSIC_GUEST_FILES 7U    /* files 1 to 7 of a hart are used */
 #define IMSIC_MAX_IDS     2047U /* identities of a file */
 
+/* Registers of a file. */
+#define IMSIC_EIDELIVERY  0x70UL
+#define IMSIC_EITHRESHOLD 0x72UL
+#define IMSIC_EIE0        0xc0UL
+
 /* The IMSICs of all harts. */
 struct imsic {
 	uint64_t base;

@@ -2,6 +2,7 @@
 /* Registers: RISC-V PLIC specification 1.0.0; Advanced Interrupt Architecture 1.0, chapters 3 and
  * 4. */
 #include "arch/riscv/devices/irqchip.h"
+#include "arch/riscv/devices/imsic.h"
 
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/fence.h"
@@ -33,10 +34,6 @@
 #define TARGET_FILE_SHIFT 12
 #define TARGET_PRIORITY   1U
 #define TOPEI_SHIFT       16
-
-#define IMSIC_EIDELIVERY  0x70UL
-#define IMSIC_EITHRESHOLD 0x72UL
-#define IMSIC_EIE0        0xc0UL
 
 static volatile uint32_t *reg(const struct irqchip *chip, uint64_t offset)
 {
@@ -110,12 +107,13 @@ bool irqchip_use(struct irqchip *chip, struct irqchip_source *source, uint32_t n
                  enum irqchip_mode mode)
 {
 	bool plic = chip->kind == IRQCHIP_PLIC;
+	bool message = chip->kind == IRQCHIP_IMSIC && mode != IRQCHIP_OFF;
 
-	if (chip->kind == IRQCHIP_IMSIC && chip->n_messages == IRQCHIP_MESSAGES)
+	if (message && chip->n_messages == IRQCHIP_MESSAGES)
 		return false;
 	*source =
 	    (struct irqchip_source){.number = number, .edge = mode <= IRQCHIP_FALLING && !plic};
-	if (chip->kind == IRQCHIP_IMSIC) {
+	if (message) {
 		source->message = ++chip->n_messages;
 		chip->source_of[source->message] = (uint16_t)number;
 	}
@@ -123,13 +121,6 @@ bool irqchip_use(struct irqchip *chip, struct irqchip_source *source, uint32_t n
 	if (!plic)
 		*aplic_entry(chip, APLIC_SOURCECFG, number) = mode;
 	return true;
-}
-
-void irqchip_use_routed(const struct irqchip *chip, struct irqchip_source *source, uint32_t number)
-{
-	*source = (struct irqchip_source){.number = number};
-	irqchip_set_enabled(chip, source, false, false);
-	*aplic_entry(chip, APLIC_SOURCECFG, number) = 0;
 }
 
 void irqchip_set_affinity(const struct irqchip *chip, const struct irqchip_source *source,
@@ -265,12 +256,7 @@ void irqchip_set_pending(const struct irqchip *chip, const struct irqchip_source
 	*reg(chip, on ? APLIC_SETIPNUM : APLIC_CLRIPNUM) = source->number;
 }
 
-bool irqchip_is_pending(const struct irqchip *chip, const struct irqchip_source *source)
+bool irqchip_reads(const struct irqchip *chip, const struct irqchip_source *source, bool pending)
 {
-	return is_set(chip, APLIC_SETIP, source->number);
-}
-
-bool irqchip_input(const struct irqchip *chip, const struct irqchip_source *source)
-{
-	return is_set(chip, APLIC_INPUT, source->number);
+	return is_set(chip, pending ? APLIC_SETIP : APLIC_INPUT, source->number);
 }

@@ -31,8 +31,9 @@ struct irqchip {
 	uint16_t source_of[IRQCHIP_MESSAGES + 1]; /* by identity */
 };
 
-/* When a source interrupts; a PLIC ignores this. The values are those of sourcecfg.SM. */
-enum irqchip_mode { IRQCHIP_RISING = 4, IRQCHIP_FALLING, IRQCHIP_HIGH, IRQCHIP_LOW };
+/* When a source interrupts; a PLIC ignores this. The values are those of sourcecfg.SM. A source
+ * that is only routed (irqchip_route()) begins inactive, and has no message to HS. */
+enum irqchip_mode { IRQCHIP_OFF, IRQCHIP_RISING = 4, IRQCHIP_FALLING, IRQCHIP_HIGH, IRQCHIP_LOW };
 
 struct irqchip_source {
 	uint32_t number;  /* 0: none */
@@ -48,10 +49,6 @@ void irqchip_init_hart(const struct irqchip *chip, uint32_t place);
  * At boot only. */
 bool irqchip_use(struct irqchip *chip, struct irqchip_source *source, uint32_t number,
                  enum irqchip_mode mode);
-
-/* The same for a source that is only routed (irqchip_route()): it is inactive, and has no message
- * to HS. */
-void irqchip_use_routed(const struct irqchip *chip, struct irqchip_source *source, uint32_t number);
 
 /* Sends the source's interrupts to another hart. An earlier claim may be completed there. */
 void irqchip_set_affinity(const struct irqchip *chip, const struct irqchip_source *source,
@@ -85,8 +82,8 @@ bool irqchip_forget(const struct irqchip *chip, const struct irqchip_source *sou
 
 /*
  * Sources that belong to a guest with an AIA: they have the guest's own configuration, and their
- * messages go directly to a guest interrupt file. With IRQCHIP_IMSIC only, after
- * irqchip_use_routed().
+ * messages go directly to a guest interrupt file. With IRQCHIP_IMSIC only, for
+ * sources that began as IRQCHIP_OFF.
  */
 struct irqchip_route {
 	uint32_t mode; /* the guest's sourcecfg.SM; 0: inactive, and never pending */
@@ -99,8 +96,7 @@ void irqchip_route(const struct irqchip *chip, const struct irqchip_source *sour
 /* Performs a write of the source's number to setipnum, or clripnum. */
 void irqchip_set_pending(const struct irqchip *chip, const struct irqchip_source *source, bool on);
 
-/* Whether the source is pending; whether its rectified input is high. */
-bool irqchip_is_pending(const struct irqchip *chip, const struct irqchip_source *source);
-bool irqchip_input(const struct irqchip *chip, const struct irqchip_source *source);
+/* Whether the source is pending, or (false) its rectified input is high. */
+bool irqchip_reads(const struct irqchip *chip, const struct irqchip_source *source, bool pending);
 
 #endif

@@ -67,11 +67,8 @@ static bool works(enum isa_ext ext, const struct cbo_blocks *blocks)
 
 const char *isa_refusal(void)
 {
-	struct trap_guard guard;
-
-	/* Without H the guard itself traps; isa_probe() reports that. */
-	trap_guard_begin(&guard);
-	if (trap_guard_end(&guard) != ~0UL)
+	/* Without H each guard traps; isa_probe() reports that. */
+	if (!csr_is_readable(CSR_HSTATUS))
 		return NULL;
 	if (!csr_is_readable(CSR_TIME))
 		return "the firmware keeps time from HS (mcounteren)";
@@ -82,9 +79,8 @@ const char *isa_refusal(void)
 
 bool isa_has_imsic(void)
 {
-	struct trap_guard guard;
+	struct trap_guard guard = trap_guard_begin();
 
-	trap_guard_begin(&guard);
 	csr_write(CSR_SISELECT, 0x70UL); /* eidelivery */
 	(void)csr_read_guarded(CSR_SIREG);
 	return trap_guard_end(&guard) == ~0UL;
@@ -96,14 +92,9 @@ uint64_t isa_probe(uint64_t promised, const struct cbo_blocks *blocks)
 	uint64_t isa = promised;
 
 	for (uint32_t ext = ISA_H; ext < ISA_GUEST_FIRST && isa & BIT(ISA_H); ext++) {
-		struct trap_guard guard;
-		bool ok;
+		bool ok = false;
 
-		if (!(isa & BIT(ext)))
-			continue;
-		trap_guard_begin(&guard);
-		ok = works(ext, blocks);
-		if (trap_guard_end(&guard) == ~0UL && ok)
+		if (!(isa & BIT(ext)) || (hs_can(ok = works(ext, blocks)) && ok))
 			continue;
 		/* With Smstateen, AIA may be there but closed: hpm_init() reports that. */
 		if (ext != ISA_SSAIA || !vs_state_has_hstateen0())

@@ -59,12 +59,8 @@ void quirk_probe_wfi_pc(void)
 
 bool quirk_vs_timer_pends(void)
 {
-	struct trap_guard guard;
-
 	/* Sufficient if Sstc is missing only in the tree. */
-	trap_guard_begin(&guard);
-	csr_write(CSR_VSTIMECMP, ~0UL);
-	(void)trap_guard_end(&guard);
+	(void)hs_can(csr_write(CSR_VSTIMECMP, ~0UL));
 	csr_write(CSR_HTIMEDELTA, 0);
 	return csr_read(CSR_HIP) & BIT(IRQ_VSTI);
 }

@@ -7,10 +7,9 @@
 /* An AMO reads and writes memory in one step, so no store of another hart in between is lost. */
 bool touch(uint64_t address)
 {
-	struct trap_guard guard;
+	struct trap_guard guard = trap_guard_begin();
 	uint64_t cause;
 
-	trap_guard_begin(&guard);
 	__asm__ volatile("amoor.d zero, zero, (%0)" ::"r"(address) : "memory");
 	cause = trap_guard_end(&guard);
 	/* If the hart lacks H, which is not known yet, the guard itself has trapped. */

@@ -18,17 +18,19 @@ void trap_record(bool on)
 	csr_write(CSR_STVEC, (uint64_t)(on ? trap_vector_recorded : trap_vector));
 }
 
-void trap_guard_begin(struct trap_guard *guard)
+struct trap_guard trap_guard_begin(void)
 {
 	volatile uint64_t *words = guard_words();
+	struct trap_guard guard;
 
 	/* First, because reading hstatus traps without H (isa_trial.c). */
 	words[1] = ~0UL;
 	words[0] = 1;
-	guard->sepc = csr_read(CSR_SEPC);
-	guard->sstatus = csr_read(CSR_SSTATUS);
-	guard->hstatus = csr_read(CSR_HSTATUS);
-	guard->scause = csr_read(CSR_SCAUSE);
+	guard.sepc = csr_read(CSR_SEPC);
+	guard.sstatus = csr_read(CSR_SSTATUS);
+	guard.hstatus = csr_read(CSR_HSTATUS);
+	guard.scause = csr_read(CSR_SCAUSE);
+	return guard;
 }
 
 uint64_t trap_guard_end(const struct trap_guard *guard)

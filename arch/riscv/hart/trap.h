@@ -43,16 +43,16 @@ struct trap_guard {
 	uint64_t sepc, sstatus, hstatus, scause;
 };
 
-void trap_guard_begin(struct trap_guard *guard);
+struct trap_guard trap_guard_begin(void);
 uint64_t trap_guard_end(const struct trap_guard *guard);
 
-/* Whether HS can read a CSR. */
-#define csr_is_readable(csr)                                                                       \
+/* Whether HS executes a statement, or reads a CSR, without a trap. */
+#define hs_can(statement)                                                                          \
 	({                                                                                         \
-		struct trap_guard csr_guard_;                                                      \
-		trap_guard_begin(&csr_guard_);                                                     \
-		(void)csr_read_guarded(csr);                                                       \
-		trap_guard_end(&csr_guard_) == ~0UL;                                               \
+		struct trap_guard guard_ = trap_guard_begin();                                     \
+		statement;                                                                         \
+		trap_guard_end(&guard_) == ~0UL;                                                   \
 	})
+#define csr_is_readable(csr) hs_can((void)csr_read_guarded(csr))
 
 #endif

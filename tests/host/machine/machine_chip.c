@@ -268,13 +268,6 @@ bool irqchip_use(struct irqchip *chip, struct irqchip_source *source, uint32_t n
 	return true;
 }
 
-/* Of VMs with an AIA. */
-void irqchip_use_routed(const struct irqchip *chip, struct irqchip_source *source, uint32_t number)
-{
-	(void)chip;
-	*source = (struct irqchip_source){.number = number};
-}
-
 void irqchip_set_affinity(const struct irqchip *chip, const struct irqchip_source *source,
                           uint32_t from, uint32_t to)
 {
@@ -436,16 +429,11 @@ void irqchip_set_pending(const struct irqchip *chip, const struct irqchip_source
 	forward(s);
 }
 
-bool irqchip_is_pending(const struct irqchip *chip, const struct irqchip_source *source)
+bool irqchip_reads(const struct irqchip *chip, const struct irqchip_source *source, bool pending)
 {
-	(void)chip;
-	machine_sees();
-	return source_of(source->number)->pending;
-}
+	const struct source *s = source_of(source->number);
 
-bool irqchip_input(const struct irqchip *chip, const struct irqchip_source *source)
-{
 	(void)chip;
 	machine_sees();
-	return input(source_of(source->number));
+	return pending ? s->pending : input(s);
 }

@@ -2,11 +2,11 @@
 /*
  * Text formatting for Tally's messages. Any hart may call; no lock is needed.
  *
- * It supports %c %s %d %i %u %x %p %%; l, ll and z before d, i, u, x; a minimum width (number or
- * *); the flags 0 and -; and for %s a maximum length (.number or .*; a negative one counts as 0). A
- * string with a maximum length need not end in NUL. Widths and lengths above 256 count as 256. %p
- * prints 0x and 16 digits. A null string prints as (null). From the first unsupported conversion
- * on, the format is copied unchanged and no argument is used.
+ * It supports %c %s %d %u %x %%; l, ll and z before d, u, x; for these a minimum width that zeros
+ * fill (0 and a number); and for %s a maximum length (.number or .*; a negative one counts as 0). A
+ * string with a maximum length need not end in NUL. Widths and lengths above 256 count as 256. A
+ * null string prints as (null). From the first unsupported conversion on, the format is copied
+ * unchanged and no argument is used.
  */
 #ifndef CORE_LIB_PRINTF_H
 #define CORE_LIB_PRINTF_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/tree/host_devices.h"
+#include "core/tree/vm_groups.h"
 
 #include <libfdt.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "core/host/host_tree.h"
 #include "core/lib/types.h"
 #include "core/tree/device_node.h"
-#include "core/tree/vm_aia.h"
 #include "core/tree/vm_memory.h"
 
 #define PAGE          UINT64_C(4096)

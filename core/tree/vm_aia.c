@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/tree/vm_aia.h"
+#include "core/tree/vm_groups.h"
 
 /* Returns how many vcpus up to this one have a guest interrupt file on its hart. */
 static uint32_t files_with(const struct vm_node *n, uint32_t index)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/tree/vm_schedule.h"
+#include "core/tree/vm_groups.h"
 
 uint32_t vm_vcpus_on(const struct vm_config *vm, uint32_t hart)
 {

@@ -10,7 +10,7 @@
 #include <libfdt.h>
 
 #include "core/tree/parse.h"
-#include "core/tree/vm_layout.h"
+#include "core/tree/vm_groups.h"
 #include "tests/host/vm_tree.h"
 
 #define MIB(n) ((uint64_t)(n) << 20)

@@ -4,12 +4,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MAX_DIGITS 20u  /* 2^64 - 1 in decimal */
-#define MAX_WIDTH  256u /* so that a wrong length does not flood the console */
+#define MAX_DIGITS 20u /* 2^64 - 1 in decimal */
 
 struct sink {
 	char *at, *end; /* the next byte, and the place of the final NUL */
-	size_t lost;    /* bytes of the text that did not fit */
 };
 
 /* One conversion: %[0][width][.precision][length]letter */
@@ -24,8 +22,6 @@ static void put(struct sink *s, char c)
 {
 	if (s->at < s->end)
 		*s->at++ = c;
-	else
-		s->lost++;
 }
 
 /* Copies up to a NUL or the character `to`. Returns the place of that. Most of a line is copied
@@ -37,8 +33,6 @@ static const char *put_until(struct sink *s, const char *str, char to)
 	for (; *str != '\0' && *str != to; str++) {
 		if (at < end)
 			*at++ = *str;
-		else
-			s->lost++;
 	}
 	s->at = at;
 	return str;
@@ -80,18 +74,9 @@ static unsigned int parse_number(const char **f)
 
 	while (**f >= '0' && **f <= '9') {
 		n = n * 10 + (unsigned int)(**f - '0');
-		if (n > MAX_WIDTH)
-			n = MAX_WIDTH;
 		(*f)++;
 	}
 	return n;
-}
-
-static unsigned int clamp(int n)
-{
-	if (n < 0)
-		return 0;
-	return (unsigned int)n < MAX_WIDTH ? (unsigned int)n : MAX_WIDTH;
 }
 
 /* Handles %c %s %d %u %x. Returns false if it does not know the letter. */
@@ -134,7 +119,7 @@ static const char *parse_spec(const char *f, struct spec *sp, va_list *args)
 		sp->has_precision = true;
 		f++;
 		if (*f == '*') {
-			sp->precision = clamp(va_arg(*args, int));
+			sp->precision = (unsigned int)va_arg(*args, int);
 			f++;
 		} else {
 			sp->precision = parse_number(&f);
@@ -145,9 +130,9 @@ static const char *parse_spec(const char *f, struct spec *sp, va_list *args)
 	return f;
 }
 
-int tally_vsnprintf(char *buf, size_t size, const char *format, va_list args)
+size_t tally_vsnprintf(char *buf, size_t size, const char *format, va_list args)
 {
-	struct sink s = {.at = buf, .end = size > 0 ? buf + size - 1 : buf};
+	struct sink s = {.at = buf, .end = buf + size - 1};
 	struct spec sp;
 	va_list ap;
 
@@ -168,15 +153,14 @@ int tally_vsnprintf(char *buf, size_t size, const char *format, va_list args)
 		}
 	}
 	va_end(ap);
-	if (size > 0)
-		*s.at = '\0';
-	return (int)((size_t)(s.at - buf) + s.lost);
+	*s.at = '\0';
+	return (size_t)(s.at - buf);
 }
 
-int tally_snprintf(char *buf, size_t size, const char *format, ...)
+size_t tally_snprintf(char *buf, size_t size, const char *format, ...)
 {
 	va_list args;
-	int n;
+	size_t n;
 
 	va_start(args, format);
 	n = tally_vsnprintf(buf, size, format, args);

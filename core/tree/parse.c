@@ -127,7 +127,7 @@ static bool parse_vcpu(const struct vm_node *n)
 		return vm_refuse(n, VM_REFUSED_NO_VCPU, "",
 		                 "vcpus are vcpu0, vcpu1 and so on: %s belongs here", name);
 	if (!vm_read_props(n, vcpu_props, 1, &prop) || !vm_refuse_children(n) ||
-	    !vm_require(n, &prop) || !vm_read_harts(n, &prop, harts))
+	    !vm_require(n, &prop) || !vm_read_mask(n, &prop, NULL, harts))
 		return false;
 	if (!*harts)
 		return vm_refuse(n, VM_REFUSED_SIZE, "harts", "names no hart");

@@ -11,15 +11,6 @@ uint32_t vm_vcpus_on(const struct vm_config *vm, uint32_t hart)
 	return vcpus;
 }
 
-uint32_t vm_slack_us(const struct vm_schedule *s)
-{
-	uint32_t taken = 0;
-
-	for (uint32_t i = 0; i < s->n_windows; i++)
-		taken += s->windows[i].length_us + s->windows[i].guard_us;
-	return s->frame_us - taken;
-}
-
 /* Returns the slack before a window and its guard. */
 static uint32_t gap(const struct vm_schedule *s, uint32_t i)
 {

@@ -62,7 +62,7 @@ static _Noreturn void power_off(void)
 static void tell(const char *prefix, const char *format, va_list args)
 {
 	char line[256];
-	size_t used = (size_t)tally_snprintf(line, sizeof(line), "%s", prefix);
+	size_t used = tally_snprintf(line, sizeof(line), "%s", prefix);
 
 	tally_vsnprintf(line + used, sizeof(line) - used, format, args);
 	log_panic(line);

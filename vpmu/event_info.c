@@ -14,8 +14,7 @@
  *
  * A guest may ask for more entries than HS may handle at one exit. So each call handles a slice,
  * and the caller repeats it, with all arguments checked again, until all entries are done. Other
- * vcpus run in between; for the guest it is one instruction. The progress is passed in
- * shmem_phys_hi, which must otherwise be 0, so no state is kept here.
+ * vcpus run in between; for the guest it is one instruction. The caller keeps the progress.
  */
 #include "vpmu/internal.h"
 
@@ -58,42 +57,14 @@ static bool is_ram(unsigned long lo, unsigned long hi, unsigned long n)
 	                  vpmu_port_guest_ram(lo, (uint64_t)n * ENTRY_SIZE));
 }
 
-#define NEXT_BITS 40 /* more entries than RAM can hold */
-
-/*
- * Returns a value for shmem_phys_hi: the number of the next entry and, above it, bits computed from
- * all arguments, so that a guest cannot pass another value by chance. Never 0.
- */
-static unsigned long resume_at(unsigned long lo, unsigned long n, unsigned long next)
-{
-	uint64_t mixed = lo;
-
-	mixed = (mixed ^ n) * UINT64_C(0x9e3779b97f4a7c15);
-	mixed = (mixed ^ mixed >> 32 ^ next) * UINT64_C(0x9e3779b97f4a7c15);
-	return bit64(63) | mixed >> NEXT_BITS << NEXT_BITS | next;
-}
-
-/* Returns the entry to continue with, if *hi is a value of resume_at(). Otherwise returns 0, and
- * *hi is part of an address. */
-static unsigned long first_entry(unsigned long lo, unsigned long *hi, unsigned long n)
-{
-	unsigned long next = *hi & (bit64(NEXT_BITS) - 1);
-
-	if (next == 0 || next >= n || *hi != resume_at(lo, n, next))
-		return 0;
-	*hi = 0;
-	return next;
-}
-
 struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
                                    unsigned long shmem_phys_hi, unsigned long num_entries,
-                                   unsigned long flags, unsigned long *again)
+                                   unsigned long flags, uint64_t *next)
 {
-	unsigned long first = first_entry(shmem_phys_lo, &shmem_phys_hi, num_entries);
-	unsigned long i;
+	uint64_t first = *next, i;
 	bool raw = false;
 
-	*again = 0;
+	*next = 0;
 	if (flags != 0 || shmem_phys_lo % ENTRY_SIZE != 0)
 		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
 	if (!is_ram(shmem_phys_lo, shmem_phys_hi, num_entries))
@@ -106,6 +77,6 @@ struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
 			return vpmu_result(error, 0);
 	}
 	if (i < num_entries)
-		*again = resume_at(shmem_phys_lo, num_entries, i);
+		*next = i;
 	return vpmu_result(SBI_SUCCESS, 0);
 }

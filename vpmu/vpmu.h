@@ -72,13 +72,13 @@ struct sbi_ret vpmu_snapshot_set_shmem(struct vpmu *v, unsigned long shmem_phys_
                                        unsigned long shmem_phys_hi, unsigned long flags);
 
 /*
- * Handles at most VPMU_INFO_SLICE entries, fewer with raw events. If *again is not 0, entries are
- * left and the result has no meaning: the caller must repeat the call, with *again as
- * shmem_phys_hi, before the guest runs again.
+ * Handles at most VPMU_INFO_SLICE entries, fewer with raw events, from entry *next on, which is 0
+ * when a guest makes the call. If *next is not 0 then, entries are left and the result has no
+ * meaning: the caller must repeat the call before the guest runs again.
  */
 struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
                                    unsigned long shmem_phys_hi, unsigned long num_entries,
-                                   unsigned long flags, unsigned long *again);
+                                   unsigned long flags, uint64_t *next);
 
 /* --- while it runs -------------------------------------------------------------------------- */
 

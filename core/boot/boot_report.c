@@ -2,9 +2,8 @@
 #include "arch/riscv/hart/isa.h"
 #include "arch/riscv/hart/quirks.h"
 #include "arch/riscv/hart/sbi.h"
-#include "core/boot/boot_report.h"
 #include "core/boot/debug.h"
-#include "core/boot/ram.h"
+#include "core/boot/steps.h"
 #include "core/hart/platform.h"
 #include "core/host/host_tree.h"
 #include "core/lib/event_names.h"
@@ -12,7 +11,7 @@
 #include "core/lib/words.h"
 #include "core/life/seed.h"
 #include "core/log.h"
-#include "core/pmu/vm_overflow.h"
+#include "core/pmu/vm_pmu.h"
 #include <string.h>
 
 #define GUEST_ISA_LINE 90U

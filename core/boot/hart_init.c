@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/boot/harts.h"
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/gstage.h"
 #include "arch/riscv/hart/isa.h"
 #include "arch/riscv/hart/isa_trial.h"
 #include "arch/riscv/hart/quirks.h"
 #include "arch/riscv/hart/vs_state.h"
+#include "core/boot/steps.h"
 #include "core/hart/platform.h"
 #include "core/hart/roam.h"
 #include "core/io/external.h"

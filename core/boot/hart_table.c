@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/boot/boot_report.h"
+#include "core/boot/steps.h"
 
 #include "arch/riscv/hart/quirks.h"
 #include "core/lib/event_names.h"

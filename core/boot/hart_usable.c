@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/hart/isa.h"
-#include "core/boot/boot_report.h"
-#include "core/boot/harts.h"
+#include "core/boot/steps.h"
 #include "core/hart/platform.h"
 #include "core/panic.h"
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/boot/harts.h"
+#include "core/boot/steps.h"
 
 #include "arch/riscv/counters/hpm_exact.h"
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/fence.h"
 #include "arch/riscv/hart/sbi.h"
-#include "core/boot/boot_report.h"
 #include "core/hart/pcpu.h"
 #include "core/hart/platform.h"
 #include "core/log.h"

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/boot/host_dt.h"
+#include "core/boot/steps.h"
 
 #include <libfdt.h>
 
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/isa.h"
-#include "core/boot/boot_report.h"
 #include "core/boot/bootargs.h"
 #include "core/hart/platform.h"
 #include "core/host/host_cpus.h"

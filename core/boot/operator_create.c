@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/boot/operator_create.h"
+#include "core/boot/steps.h"
 
 #include "core/boot/page_alloc.h"
 #include "core/io/operator_function.h"

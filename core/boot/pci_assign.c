@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/boot/pci_assign.h"
+#include "core/boot/steps.h"
 
 #include <libfdt.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/boot/ram.h"
+#include "core/boot/steps.h"
 
 #include "arch/riscv/hart/touch.h"
 #include "core/hart/platform.h"

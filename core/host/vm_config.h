@@ -492,13 +492,11 @@ uint32_t vm_lowest_hart(const struct vm_harts *harts, uint64_t mask);
 /* Returns a mask of the VM's vcpus that may run on the hart with this index. */
 uint32_t vm_vcpus_on(const struct vm_config *vm, uint32_t hart);
 
-/* Returns the time of each frame outside windows and guards, in microseconds. */
-uint32_t vm_slack_us(const struct vm_schedule *s);
-
 /* Whether a device of the VM may write all memory (VM_DMA_TRUSTED). */
 bool vm_has_trusted_dma(const struct vm_config *vm);
 
-/* Writes "node: property: reason", one line without a newline, truncated to size bytes. */
+/* Writes "node: property: reason", one line without a newline, truncated to size bytes, which
+ * is not 0. */
 void vm_refusal_text(const struct vm_refusal *why, char *text, size_t size);
 
 /*

@@ -234,9 +234,8 @@ bool vm_count_cells(const struct vm_node *n, const struct vm_prop *prop, uint32_
 	                 "is %u bytes long, not a list of cells of 4", prop->size);
 }
 
-/* Without `valid`, the numbers are hart ids, and each sets the bit of the hart's index. */
-static bool read_mask(const struct vm_node *n, const struct vm_prop *prop, const uint64_t *valid,
-                      uint64_t *mask)
+bool vm_read_mask(const struct vm_node *n, const struct vm_prop *prop, const uint64_t *valid,
+                  uint64_t *mask)
 {
 	const fdt32_t *cells = prop->data;
 	uint32_t count;
@@ -262,17 +261,6 @@ static bool read_mask(const struct vm_node *n, const struct vm_prop *prop, const
 		*mask |= 1ULL << bit;
 	}
 	return true;
-}
-
-bool vm_read_counters(const struct vm_node *n, const struct vm_prop *prop, uint64_t valid,
-                      uint64_t *mask)
-{
-	return read_mask(n, prop, &valid, mask);
-}
-
-bool vm_read_harts(const struct vm_node *n, const struct vm_prop *prop, uint64_t *mask)
-{
-	return read_mask(n, prop, NULL, mask);
 }
 
 bool vm_read_string(const struct vm_node *n, const struct vm_prop *prop, uint32_t max,

@@ -68,13 +68,10 @@ bool vm_read_u32(const struct vm_node *n, const struct vm_prop *prop, uint32_t *
 /* Counts the cells of a list. */
 bool vm_count_cells(const struct vm_node *n, const struct vm_prop *prop, uint32_t *count);
 
-/* Reads a list of counters into a mask. Refuses those that are not in `valid`, and one that occurs
- * twice. */
-bool vm_read_counters(const struct vm_node *n, const struct vm_prop *prop, uint64_t valid,
-                      uint64_t *mask);
-
-/* The same for a list of hart ids; the bits of the mask are the harts' indexes. */
-bool vm_read_harts(const struct vm_node *n, const struct vm_prop *prop, uint64_t *mask);
+/* Reads a list of counters into a mask. Refuses those that are not in *valid, and one that occurs
+ * twice. Without `valid` it is a list of hart ids; the bits of the mask are the harts' indexes. */
+bool vm_read_mask(const struct vm_node *n, const struct vm_prop *prop, const uint64_t *valid,
+                  uint64_t *mask);
 
 /* Refuses the id of a hart that VMs cannot have. property: "" for the node itself. */
 bool vm_refuse_hart(const struct vm_node *n, const char *property, uint64_t id);

@@ -47,11 +47,8 @@ bool vm_refuse(const struct vm_node *n, enum vm_refusal_code code, const char *p
 
 void vm_refusal_text(const struct vm_refusal *why, char *text, size_t size)
 {
-	struct text t;
+	struct text t = text_begin(text, size);
 
-	if (!size)
-		return;
-	t = text_begin(text, size);
 	text_add(&t, "%s: %s%s%s", why->node, why->property, why->property[0] ? ": " : "",
 	         why->reason);
 }

@@ -35,7 +35,7 @@ static void make(struct vm *vm, const struct vm_shared *shared, uint32_t n)
 	_Static_assert(sizeof(shared->name) == NOTIFIER_BYTES - BELL_NAME, "the last registers");
 	memcpy(&words[BELL_NAME / 4], shared->name, sizeof(shared->name));
 	vm->bell_of[n] = (uint8_t)++n_bells;
-	notifier_make(&bell->function, BELL_PCI_ID, pci_node_bell_slot(vm->config, n), bars);
+	notifier_make(&bell->function, BELL_PCI_ID, pci_node_slot(vm->config, n), bars);
 }
 
 /* Bells of one memory are numbered in the order of the VMs. */

@@ -44,7 +44,8 @@ void operator_function_make(struct vm *vm, struct operator_memory *memory,
 	words[OPERATOR_REQUESTS_HZ / 4] = config->requests_hz;
 	words[OPERATOR_RINGS / 4] = config->samples_hz ? n_pcpus : 0;
 	words[OPERATOR_SAMPLES_HZ / 4] = config->samples_hz;
-	notifier_make(&o->function, OPERATOR_PCI_ID, pci_node_operator_slot(vm->config), bars);
+	notifier_make(&o->function, OPERATOR_PCI_ID,
+	              pci_node_slot(vm->config, vm->config->n_shared), bars);
 }
 
 void operator_function_tell(struct vm *vm)

@@ -6,7 +6,7 @@
 #include "core/io/vm_rtc.h"
 
 #include "arch/riscv/hart/csr.h"
-#include "core/hart/external_poll.h"
+#include "core/hart/pcpu.h"
 #include "core/hart/time_of_day.h"
 #include "core/io/vm_interrupts.h"
 #include "core/sched/sched.h"

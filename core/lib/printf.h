@@ -2,10 +2,9 @@
 /*
  * Text formatting for Tally's messages. Any hart may call; no lock is needed.
  *
- * It supports %c %s %d %i %u %x %p %%; l, ll and z before d, i, u, x; a minimum width (number or
- * *); the flags 0 and -; and for %s a maximum length (.number or .*; a negative one counts as 0). A
- * string with a maximum length need not end in NUL. Widths and lengths above 256 count as 256. %p
- * prints 0x and 16 digits. A null string prints as (null). From the first unsupported conversion
+ * It supports %c %s %d %u %x %%; l, ll and z before d, u, x; for these a minimum width that zeros
+ * fill (0 and a number); and for %s a maximum length (.number or .*). A string with a maximum
+ * length need not end in NUL. A null string prints as (null). From the first unsupported conversion
  * on, the format is copied unchanged and no argument is used.
  */
 #ifndef CORE_LIB_PRINTF_H
@@ -14,11 +13,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-/* Writes at most size bytes including the final NUL, which is always written if size > 0. Returns
- * the length of the whole text without NUL. The text was truncated if that is >= size. */
-int tally_vsnprintf(char *buf, size_t size, const char *format, va_list args)
+/* Writes at most size bytes, which is not 0, including the final NUL, which is always written.
+ * Text that does not fit is dropped. Returns the length of the written text without NUL. */
+size_t tally_vsnprintf(char *buf, size_t size, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
-int tally_snprintf(char *buf, size_t size, const char *format, ...)
+size_t tally_snprintf(char *buf, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -11,9 +11,7 @@ struct text text_begin(char *buf, size_t size)
 
 void text_vadd(struct text *t, const char *format, va_list args)
 {
-	t->length += (size_t)tally_vsnprintf(t->buf + t->length, t->size - t->length, format, args);
-	if (t->length >= t->size)
-		t->length = t->size - 1;
+	t->length += tally_vsnprintf(t->buf + t->length, t->size - t->length, format, args);
 }
 
 void text_add(struct text *t, const char *format, ...)

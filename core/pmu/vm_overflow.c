@@ -3,7 +3,7 @@
 #include "arch/riscv/hart/quirks.h"
 #include "core/lib/text.h"
 #include "core/log.h"
-#include "core/pmu/vm_overflow.h"
+#include "core/pmu/vm_pmu.h"
 #include "vpmu/bits.h"
 
 const char *hart_lacks(const struct pcpu *pcpu, char *buf, size_t size)

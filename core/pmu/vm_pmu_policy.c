@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/pmu/vm_pmu_policy.h"
+#include "core/pmu/vm_pmu.h"
 
 #include "arch/riscv/hart/quirks.h"
 #include "core/hart/hart_kind.h"
 #include "core/pmu/budget_hart.h"
-#include "core/pmu/vm_overflow.h"
 #include "vpmu/bits.h"
 #include "vpmu/tally_events.h"
 

@@ -6,6 +6,7 @@
 
 #include "core/host/host_tree.h"
 #include "core/lib/text.h"
+#include "core/lib/types.h"
 
 #define PATH_BYTES     72U
 #define NAME_BYTES     64U
@@ -72,8 +73,6 @@ static const char *const references[] = {
 };
 static const char *const reference_ends[] = {"-gpios", "-gpio", "-supply"};
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static bool is_among(const char *name, const char *const *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -87,20 +86,21 @@ static bool is_reference(const char *name)
 {
 	size_t length = strlen(name);
 
-	for (size_t i = 0; i < COUNT(reference_ends); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(reference_ends); i++) {
 		size_t end = strlen(reference_ends[i]);
 
 		if (length > end && strcmp(name + length - end, reference_ends[i]) == 0)
 			return true;
 	}
-	return strncmp(name, "pinctrl-", 8) == 0 || is_among(name, references, COUNT(references));
+	return strncmp(name, "pinctrl-", 8) == 0 ||
+	       is_among(name, references, ARRAY_SIZE(references));
 }
 
 static enum fate fate_of(const char *name)
 {
-	if (is_among(name, literal, COUNT(literal)))
+	if (is_among(name, literal, ARRAY_SIZE(literal)))
 		return COPIED;
-	if (is_among(name, dropped, COUNT(dropped)))
+	if (is_among(name, dropped, ARRAY_SIZE(dropped)))
 		return DROPPED;
 	if (strcmp(name, "clocks") == 0)
 		return CLOCKS;
@@ -267,7 +267,7 @@ static void write_clock(struct dt_writer *w, const void *host, int clock, uint32
 	dt_begin(w, name);
 	dt_put_string(w, "compatible", "fixed-clock");
 	dt_put_u32(w, "#clock-cells", 0);
-	for (size_t i = 0; i < COUNT(wanted); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
 		const void *value = fdt_getprop(host, clock, wanted[i], &size);
 
 		if (value && size <= 64)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/tree/host_devices.h"
+#include "core/tree/vm_groups.h"
 
 #include <libfdt.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "core/host/host_parents.h"
 #include "core/host/host_claims.h"
 #include "core/host/host_tree.h"
+#include "core/lib/types.h"
 #include "core/tree/device_node.h"
-#include "core/tree/vm_aia.h"
 #include "core/tree/vm_memory.h"
 
 #define PAGE          UINT64_C(4096)
@@ -71,8 +71,6 @@ struct search {
 	struct vm_device *device;
 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static bool is(const struct search *s, const char *compatible)
 {
 	return host_tree_says(s->host, s->device->node, "compatible", compatible);
@@ -102,7 +100,7 @@ static bool is_power_switch(const struct search *s)
 
 	if (!phandle && fdt_first_subnode(s->host, s->device->node) < 0)
 		return false;
-	for (unsigned int i = 0; i < COUNT(switches); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(switches); i++) {
 		int node = -1;
 
 		while ((node = fdt_node_offset_by_compatible(s->host, node, switches[i])) >= 0) {
@@ -125,7 +123,7 @@ static bool check_kind(const struct search *s)
 		return refuse(s, "is the whole machine");
 	if (host_tree_is_console(s->host, node))
 		return refuse(s, "is Tally's console");
-	for (unsigned int i = 0; i < COUNT(kept); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(kept); i++) {
 		const char *property = kept[i].property, *value = kept[i].value;
 
 		if (value ? host_tree_says(s->host, node, property, value)
@@ -148,7 +146,7 @@ static bool check_dma(const struct search *s)
 	if (is(s, "virtio,mmio"))
 		return vm_refuse(s->n, VM_REFUSED_DMA, "dma",
 		                 "virtio,mmio has DMA: only \"trusted\" is true of it");
-	for (unsigned int i = 0; i < COUNT(without_dma); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(without_dma); i++) {
 		if (is(s, without_dma[i]))
 			return true;
 	}
@@ -225,7 +223,7 @@ static void find_reset(struct search *s, uint64_t base, uint64_t size)
 
 	s->device->registers = base;
 	s->device->registers_size = size;
-	for (unsigned int i = 0; i < COUNT(resets) && shift <= 2; i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(resets) && shift <= 2; i++) {
 		bool narrow = width == 1 || resets[i].reset != VM_RESET_NS16550;
 
 		if (is(s, resets[i].compatible) && narrow && size >= resets[i].bytes << shift) {

@@ -11,22 +11,12 @@
 #include <string.h>
 
 #include "core/host/vm_props.h"
-#include "core/lib/text.h"
 #include "core/tree/pmu_node.h"
-#include "core/tree/vm_aia.h"
-#include "core/tree/vm_devices.h"
-#include "core/tree/vm_layout.h"
+#include "core/tree/vm_groups.h"
 #include "core/tree/vm_life_config.h"
 #include "core/tree/vm_machine.h"
 #include "core/tree/vm_memory.h"
-#include "core/tree/vm_memory_config.h"
 #include "core/tree/vm_names.h"
-#include "core/tree/vm_operator.h"
-#include "core/tree/vm_pmu_config.h"
-#include "core/tree/vm_rtc.h"
-#include "core/tree/vm_schedule.h"
-#include "core/tree/vm_shared.h"
-#include "core/tree/vm_turns.h"
 
 enum { IMAGE_DATA, IMAGE_PHANDLE, IMAGE_PROPS };
 static const char *const image_props[IMAGE_PROPS] = {"data", "phandle"};
@@ -116,18 +106,10 @@ static bool find_image(const struct vm_node *n, const struct vm_prop *prop, stru
 /* Refuses a vcpu for a reason with two ids of harts, each in place of a '#'. */
 static bool refuse_harts(const struct vm_node *n, const char *why, uint32_t id, uint32_t other)
 {
-	char reason[sizeof(n->why->reason)];
-	struct text text = text_begin(reason, sizeof(reason));
+	const char *first = strchr(why, '#'), *second = strchr(first + 1, '#');
 
-	for (; *why; why++) {
-		if (*why != '#') {
-			text_add(&text, "%c", *why);
-			continue;
-		}
-		text_add(&text, "%u", id);
-		id = other;
-	}
-	return vm_refuse(n, VM_REFUSED_HARTS, "harts", "%s", reason);
+	return vm_refuse(n, VM_REFUSED_HARTS, "harts", "%.*s%u%.*s%u%s", (int)(first - why), why,
+	                 id, (int)(second - first - 1), first + 1, other, second + 1);
 }
 
 /* A vcpu that moves takes its counts, timer and registers along, so its harts must be alike. */
@@ -157,7 +139,7 @@ static bool parse_vcpu(const struct vm_node *n)
 		return vm_refuse(n, VM_REFUSED_NO_VCPU, "",
 		                 "vcpus are vcpu0, vcpu1 and so on: %s belongs here", name);
 	if (!vm_read_props(n, vcpu_props, 1, &prop) || !vm_refuse_children(n) ||
-	    !vm_require(n, &prop) || !vm_read_harts(n, &prop, harts))
+	    !vm_require(n, &prop) || !vm_read_mask(n, &prop, NULL, harts))
 		return false;
 	if (!*harts)
 		return vm_refuse(n, VM_REFUSED_SIZE, "harts", "names no hart");

@@ -26,65 +26,31 @@ bool pci_node_is_there(const struct vm_config *vm)
 	return vm_guard(vm) || has_bells(vm) || vm->operator.access != VM_OPERATOR_NONE;
 }
 
-static uint32_t slots_of_functions(const struct vm_config *vm)
+uint32_t pci_node_slot(const struct vm_config *vm, uint32_t n)
 {
-	uint32_t taken = 0;
+	uint32_t taken = 0, slot = SLOTS;
 
 	for (uint32_t i = 0; i < vm->n_devices; i++) {
 		if (vm->devices[i].pci.given)
 			taken |= 1U << (vm->devices[i].pci.bdf >> 3 & (SLOTS - 1));
 	}
-	return taken;
-}
-
-uint32_t pci_node_operator_slot(const struct vm_config *vm)
-{
-	uint32_t taken = slots_of_functions(vm), slot = SLOTS - 1;
-
-	for (uint32_t i = 0; i < vm->n_shared; i++) {
-		if (vm->shared[i].bell)
-			taken |= 1U << pci_node_bell_slot(vm, i);
-	}
-	while (taken >> slot & 1)
-		slot--;
-	return slot;
-}
-
-uint32_t pci_node_bell_slot(const struct vm_config *vm, uint32_t n)
-{
-	uint32_t taken = slots_of_functions(vm), slot = SLOTS - 1;
-
 	/* Terminates, because a VM has fewer functions and bells than a bus has slots. */
 	for (uint32_t i = 0; i <= n; i++) {
-		if (!vm->shared[i].bell)
+		if (i < vm->n_shared && !vm->shared[i].bell)
 			continue;
-		while (taken >> slot & 1)
+		do
 			slot--;
-		if (i < n)
-			slot--;
+		while (taken >> slot & 1);
 	}
 	return slot;
-}
-
-static fdt32_t high(uint64_t value)
-{
-	return cpu_to_fdt32((uint32_t)(value >> 32));
-}
-
-static fdt32_t low(uint64_t value)
-{
-	return cpu_to_fdt32((uint32_t)value);
 }
 
 static int add_range(fdt32_t *cells, const struct vm_window *window)
 {
 	cells[0] = cpu_to_fdt32(window->wide ? SPACE_64 : SPACE_32);
-	cells[1] = high(window->bus);
-	cells[2] = low(window->bus);
-	cells[3] = high(window->base);
-	cells[4] = low(window->base);
-	cells[5] = high(window->size);
-	cells[6] = low(window->size);
+	fdt64_st(&cells[1], window->bus);
+	fdt64_st(&cells[3], window->base);
+	fdt64_st(&cells[5], window->size);
 	return RANGE_CELLS;
 }
 
@@ -137,8 +103,8 @@ static int add_row(fdt32_t *map, uint32_t devfn, uint32_t pin, uint32_t source,
 static void write_interrupts(struct dt_writer *w, const struct vm_config *vm,
                              const struct pci_node_chip *chip)
 {
-	static const uint32_t mask[] = {0xff00, 0, 0, 7};
-	fdt32_t map[MAP_CELLS * (VM_MAX_DEVICES + VM_MAX_SHARED + 1)], cells[4];
+	const fdt32_t mask[] = {cpu_to_fdt32(0xff00), 0, 0, cpu_to_fdt32(7)};
+	fdt32_t map[MAP_CELLS * (VM_MAX_DEVICES + VM_MAX_SHARED + 1)];
 	int n = 0;
 
 	for (uint32_t i = 0; i < vm->n_devices; i++) {
@@ -150,25 +116,22 @@ static void write_interrupts(struct dt_writer *w, const struct vm_config *vm,
 	}
 	for (uint32_t i = 0; i < vm->n_shared; i++) {
 		if (vm->shared[i].bell)
-			n += add_row(&map[n], pci_node_bell_slot(vm, i) << 3, 1, vm->shared[i].bell,
+			n += add_row(&map[n], pci_node_slot(vm, i) << 3, 1, vm->shared[i].bell,
 			             chip);
 	}
 	if (vm->operator.access != VM_OPERATOR_NONE)
-		n +=
-		    add_row(&map[n], pci_node_operator_slot(vm) << 3, 1, vm->operator.source, chip);
-	for (int i = 0; i < 4; i++)
-		cells[i] = cpu_to_fdt32(mask[i]);
+		n += add_row(&map[n], pci_node_slot(vm, vm->n_shared) << 3, 1, vm->operator.source,
+		             chip);
 	if (!n)
 		return;
-	dt_put(w, "interrupt-map-mask", cells, sizeof(cells));
+	dt_put(w, "interrupt-map-mask", mask, sizeof(mask));
 	dt_put(w, "interrupt-map", map, (size_t)n * sizeof(map[0]));
 }
 
 void pci_node_write(struct dt_writer *w, const struct vm_config *vm, const struct vm_shared *shared,
                     const struct pci_node_chip *chip)
 {
-	const fdt32_t reg[] = {high(GUEST_ECAM_BASE), low(GUEST_ECAM_BASE), high(GUEST_ECAM_SIZE),
-	                       low(GUEST_ECAM_SIZE)};
+	const fdt64_t reg[] = {cpu_to_fdt64(GUEST_ECAM_BASE), cpu_to_fdt64(GUEST_ECAM_SIZE)};
 	const fdt32_t buses[] = {0, 0};
 
 	_Static_assert(GUEST_ECAM_BASE == 0x30000000, "the node's name");

@@ -17,13 +17,10 @@ struct pci_node_chip {
 /* Whether the VM has a PCI bus. */
 bool pci_node_is_there(const struct vm_config *vm);
 
-/* Returns the device number of the bell of the VM's n-th shared memory, which must have a bell.
- * Bells get the highest device numbers that no function of the VM has, in descending order. */
-uint32_t pci_node_bell_slot(const struct vm_config *vm, uint32_t n);
-
-/* Returns the device number of an operator's function: the highest one that neither a function nor
- * a bell of the VM has. */
-uint32_t pci_node_operator_slot(const struct vm_config *vm);
+/* Returns the device number of the bell of the VM's n-th shared memory, which must have a bell; n =
+ * n_shared: that of the operator's function. Bells and, after them, the operator get the highest
+ * device numbers that no function of the VM has, in descending order. */
+uint32_t pci_node_slot(const struct vm_config *vm, uint32_t n);
 
 /* Writes the node into a tree that is being written, below a node with two address cells and two
  * size cells. `shared` is the list of shared memories of the VM tree; NULL if the VM has no bells.

@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/tree/vm_aia.h"
+#include "core/tree/vm_groups.h"
 
-/* Returns how many vcpus of earlier VMs have a guest interrupt file on this hart. */
-static uint32_t taken(const struct vm_tree *tree, uint32_t hart)
+/* Returns how many vcpus up to this one have a guest interrupt file on its hart. */
+static uint32_t files_with(const struct vm_node *n, uint32_t index)
 {
-	uint32_t n = 0;
+	uint32_t files = 0;
 
-	for (uint32_t i = 0; i < tree->n_vms; i++) {
-		const struct vm_config *vm = &tree->vms[i];
+	for (const struct vm_config *vm = n->tree->vms; vm <= n->vm; vm++) {
+		uint32_t vcpus = vm < n->vm ? vm->n_vcpus : index + 1;
 
-		for (uint32_t k = 0; k < vm->n_vcpus && vm->aia; k++)
-			n += vm->vcpus[k].first_hart == hart;
+		for (uint32_t k = 0; k < vcpus && vm->aia; k++)
+			files += vm->vcpus[k].first_hart == n->vm->vcpus[index].first_hart;
 	}
-	return n;
+	return files;
 }
 
 static bool check_files(const struct vm_node *n, uint32_t index)
 {
 	uint32_t hart = n->vm->vcpus[index].first_hart, id = n->limits->harts.ids[hart];
-	uint32_t files, number = taken(n->tree, hart) + 1;
+	uint32_t files, number = files_with(n, index);
 
 	if (!n->limits->guest_files)
 		return true;
-	for (uint32_t k = 0; k < index; k++)
-		number += n->vm->vcpus[k].first_hart == hart;
 	files = n->limits->guest_files(hart);
 	if (number <= files)
 		return true;

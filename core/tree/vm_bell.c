@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/tree/vm_shared.h"
+#include "core/tree/vm_groups.h"
 
 #include "core/host/host_bridge.h"
-#include "core/tree/vm_devices.h"
 #include "core/tree/vm_memory.h"
 
 /* Of a bus with bells, and of one with an operator's function. */

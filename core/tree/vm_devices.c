@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/tree/vm_devices.h"
+#include "core/tree/vm_groups.h"
 
 #include <libfdt.h>
 #include <string.h>
 
 #include "core/tree/device_node.h"
-#include "core/tree/host_devices.h"
-#include "core/tree/vm_functions.h"
 #include "core/tree/vm_machine.h"
 #include "core/tree/vm_names.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/tree/vm_functions.h"
+#include "core/tree/vm_groups.h"
 
 #include "core/host/host_bridge.h"
 #include "core/host/pci_acts.h"

@@ -9,7 +9,7 @@
  * after itself. Linux maps the dtb with 2 MiB pages before it knows its RAM, so the dtb must not
  * cross a 2 MiB boundary. Memory is a multiple of 2 MiB, so the last 64 KiB do not.
  */
-#include "core/tree/vm_layout.h"
+#include "core/tree/vm_groups.h"
 
 #include <string.h>
 

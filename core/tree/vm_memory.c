@@ -124,63 +124,43 @@ static uint64_t taken_until(const struct room *room, uint64_t from, uint64_t siz
 	return end ? end : UINT64_MAX;
 }
 
-/* Finds the lowest free *at in `range` with room for this size. Returns false if there is none. */
-static bool find_free_in(const struct room *room, const struct vm_range *range, uint64_t size,
-                         uint64_t *at)
-{
-	uint64_t end;
-
-	/* Each iteration passes pieces, and none is passed twice. */
-	for (*at = range->from; *at <= range->to && size + room->guard <= range->to - *at;
-	     *at = end) {
-		end = taken_until(room, *at, size);
-		if (!end)
-			return true;
-	}
-	return false;
-}
-
-/* The same in all memory for VMs. */
+/* Finds the lowest free *at with room for this size. Returns false if there is none. */
 static bool find_free(const struct room *room, uint64_t size, uint64_t *at)
 {
 	const struct vm_guests *guests = &room->limits->guests;
 
 	for (uint32_t i = 0; i < guests->n; i++) {
-		if (find_free_in(room, &guests->ranges[i], size, at))
-			return true;
+		uint64_t to = guests->ranges[i].to, next;
+
+		/* Each iteration passes pieces, and none is passed twice. */
+		for (*at = guests->ranges[i].from; *at <= to && size + room->guard <= to - *at;
+		     *at = next) {
+			next = taken_until(room, *at, size);
+			if (!next)
+				return true;
+		}
 	}
 	return false;
 }
 
-/* Returns the size of the largest free piece of `range`, in bytes. */
-static uint64_t largest_in(const struct room *room, const struct vm_range *range)
+/* Returns the size of the largest free piece, in bytes. */
+static uint64_t largest_free(const struct room *room)
 {
-	uint64_t low = 0, high = (range->to - range->from) / VM_MEMORY_STEP, at;
+	uint64_t low = 0,
+	         high = vm_ranges_sum(room->limits->guests.ranges, room->limits->guests.n) /
+	                VM_MEMORY_STEP,
+	         at;
 
 	/* If one size fits, each smaller size fits. */
 	while (low < high) {
 		uint64_t steps = low + (high - low + 1) / 2;
 
-		if (find_free_in(room, range, steps * VM_MEMORY_STEP, &at))
+		if (find_free(room, steps * VM_MEMORY_STEP, &at))
 			low = steps;
 		else
 			high = steps - 1;
 	}
 	return low * VM_MEMORY_STEP;
-}
-
-/* The same in all memory for VMs. */
-static uint64_t largest_free(const struct room *room)
-{
-	const struct vm_guests *guests = &room->limits->guests;
-	uint64_t largest = 0;
-
-	for (uint32_t i = 0; i < guests->n; i++) {
-		uint64_t size = largest_in(room, &guests->ranges[i]);
-
-		largest = size > largest ? size : largest;
-	}
-	return largest;
 }
 
 /* Finds memory for a child of a node. Refuses its property if there is none. */

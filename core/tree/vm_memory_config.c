@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/tree/vm_memory_config.h"
+#include "core/tree/vm_groups.h"
 
 #include <libfdt.h>
 
 #include "core/host/host_reserved.h"
-#include "core/tree/vm_aia.h"
 #include "core/tree/vm_memory.h"
 
 static bool overlaps(uint64_t base, uint64_t size, const struct vm_range *range)

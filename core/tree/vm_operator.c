@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/tree/vm_operator.h"
+#include "core/tree/vm_groups.h"
 
 #include <libfdt.h>
 
 #include "core/tree/vm_names.h"
-#include "core/tree/vm_shared.h"
 
 #define REQUESTS_HZ_DEFAULT 100U
 #define REQUESTS_HZ_MAX     10000U

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/tree/vm_pmu_config.h"
+#include "core/tree/vm_groups.h"
 
 #include <libfdt.h>
 
@@ -75,7 +75,7 @@ bool vm_parse_pmu(const struct vm_node *n, const struct vm_prop *props)
 	 */
 	vm->pmu_overflow = !vm->pmu_snapshot;
 	if (!vm_read_on(n, &props[PMU_OVERFLOW], &vm->pmu_overflow) ||
-	    !vm_read_counters(n, &props[PMU_COUNTERS], valid, &vm->pmu_counters) ||
+	    !vm_read_mask(n, &props[PMU_COUNTERS], &valid, &vm->pmu_counters) ||
 	    !parse_overflow_limit(n, &props[PMU_OVERFLOW_LIMIT]) ||
 	    !parse_events(n, &props[PMU_EVENTS]) ||
 	    !pmu_node_parse_allowed(n, &props[PMU_RAW_EVENTS]))

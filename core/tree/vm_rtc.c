@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/tree/vm_rtc.h"
-
-#include "core/tree/vm_devices.h"
+#include "core/tree/vm_groups.h"
 #include "core/tree/vm_memory.h"
 
 static bool has_machines_rtc(const struct vm_config *vm)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/tree/vm_schedule.h"
+#include "core/tree/vm_groups.h"
 
 #include <libfdt.h>
 #include <string.h>
 
 #include "core/tree/vm_names.h"
 #include "core/tree/vm_stay.h"
-#include "core/tree/vm_turns.h"
 
 enum { HART_FRAME, HART_SLACK, HART_PROPS };
 static const char *const hart_props[HART_PROPS] = {"major-frame-us", "slack"};

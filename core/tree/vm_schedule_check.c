@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/tree/vm_schedule.h"
+#include "core/tree/vm_groups.h"
 
 uint32_t vm_vcpus_on(const struct vm_config *vm, uint32_t hart)
 {
@@ -9,15 +9,6 @@ uint32_t vm_vcpus_on(const struct vm_config *vm, uint32_t hart)
 		if (vm->vcpus[i].harts >> hart & 1)
 			vcpus |= UINT32_C(1) << i;
 	return vcpus;
-}
-
-uint32_t vm_slack_us(const struct vm_schedule *s)
-{
-	uint32_t taken = 0;
-
-	for (uint32_t i = 0; i < s->n_windows; i++)
-		taken += s->windows[i].length_us + s->windows[i].guard_us;
-	return s->frame_us - taken;
 }
 
 /* Returns the slack before a window and its guard. */

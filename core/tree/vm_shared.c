@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/tree/vm_shared.h"
+#include "core/tree/vm_groups.h"
 
 #include <libfdt.h>
 #include <string.h>
 
 #include "core/host/host_bridge.h"
-#include "core/tree/vm_aia.h"
 #include "core/tree/vm_memory.h"
 #include "core/tree/vm_names.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/tree/vm_turns.h"
+#include "core/tree/vm_groups.h"
 
 #include <libfdt.h>
 

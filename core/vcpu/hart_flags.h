@@ -2,7 +2,7 @@
 /*
  * OF bits for guests that read the hart's own scountovf. Without Ssccfg that read cannot trap, so
  * Tally keeps the OF bits that the guest sees equal to those of its own counters
- * (core/pmu/vm_overflow.h says for which VMs).
+ * (core/pmu/vm_pmu.h says for which VMs).
  *
  * Sscofpmf shows VS only the bits of counters that hcounteren opens. On a hart that obeys this
  * (hpm.flags_hidden), vpmu/shown.h does the work, only when a bit that the guest may see has

@@ -102,28 +102,27 @@ static VSBI_FN(snapshot)
 	return pair(vpmu_snapshot_set_shmem(pmu(), a0, a1, a2));
 }
 
-/* The guest's registers still hold the arguments, except for a1, which has the progress. */
+/* The guest's registers still hold the arguments. */
 static bool more_event_info(struct vcpu *vcpu)
 {
 	uint64_t *a = &vcpu->ctx.x[REG_A0];
-	unsigned long again;
-	struct sbi_ret ret = vpmu_event_get_info(&vcpu->pmu, a[0], a[1], a[2], a[3], &again);
+	uint64_t *next = &vcpu->call.at;
+	struct sbi_ret ret = vpmu_event_get_info(&vcpu->pmu, a[0], a[1], a[2], a[3], next);
 
-	if (!again)
+	if (!*next)
 		a[0] = (uint64_t)ret.error;
-	a[1] = again ? again : ret.value;
-	return again;
+	return *next;
 }
 
 static VSBI_FN(event_get_info)
 {
-	unsigned long again;
-	struct sbi_ret ret = vpmu_event_get_info(pmu(), a0, a1, a2, a3, &again);
+	struct long_call call = {.slice = more_event_info};
+	struct sbi_ret ret = vpmu_event_get_info(pmu(), a0, a1, a2, a3, &call.at);
 
-	if (!again)
+	if (!call.at)
 		return pair(ret);
-	long_call_begin(this_vcpu(), &(struct long_call){.slice = more_event_info});
-	return vsbi_result((long)a0, again);
+	long_call_begin(this_vcpu(), &call);
+	return vsbi_result((long)a0, 0); /* a1 is 0, and so is the value that is returned at last */
 }
 
 const struct vsbi_slot vsbi_pmu = {

@@ -11,8 +11,7 @@
 #include <libfdt.h>
 
 #include "arch/riscv/hart/isa.h"
-#include "core/boot/harts.h"
-#include "core/boot/host_dt.h"
+#include "core/boot/steps.h"
 #include "core/hart/platform.h"
 #include "core/host/host_tree.h"
 #include "core/life/seed.h"

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "core/boot/hs_memory.h"
-#include "core/boot/pci_assign.h"
+#include "core/boot/steps.h"
 #include "core/hart/platform.h"
 #include "core/io/dma.h"
 #include "core/io/functions.h"

@@ -53,8 +53,7 @@ struct model_lctr {
 struct model_info {
 	unsigned long lo;
 	unsigned long num;
-	unsigned long next;  /* 0: there is none */
-	unsigned long place; /* the value for hi when the guest executes the call again */
+	unsigned long next; /* 0: there is none */
 };
 
 struct model {
@@ -102,7 +101,8 @@ const char *model_set_shmem(struct model *m, unsigned long lo, unsigned long hi,
                             unsigned long flags, struct sbi_ret got);
 /* One call. As long as `again` is not 0, the guest executes it again with that value for hi. */
 const char *model_event_info(struct model *m, unsigned long lo, unsigned long hi, unsigned long num,
-                             unsigned long flags, struct sbi_ret got, unsigned long again);
+                             unsigned long flags, unsigned long from, struct sbi_ret got,
+                             unsigned long again);
 
 /* The resident guest spent units of work in a mode. */
 void model_step(struct model *m, enum fake_mode mode, uint32_t work, uint64_t units);

@@ -319,11 +319,11 @@ static unsigned long first_bad(const struct model *m, unsigned long lo, unsigned
 }
 
 const char *model_event_info(struct model *m, unsigned long lo, unsigned long hi, unsigned long num,
-                             unsigned long flags, struct sbi_ret got, unsigned long again)
+                             unsigned long flags, unsigned long from, struct sbi_ret got,
+                             unsigned long again)
 {
-	bool same = m->info.next && hi == m->info.place && m->info.lo == lo && m->info.num == num;
-	long error = info_error(lo, same ? 0 : hi, num, flags);
-	unsigned long from = same ? m->info.next : 0;
+	bool same = from != 0;
+	long error = info_error(lo, hi, num, flags);
 	unsigned long end, bad;
 	const char *what;
 
@@ -348,11 +348,12 @@ const char *model_event_info(struct model *m, unsigned long lo, unsigned long hi
 	if (!again != (end == num))
 		return again ? "nothing is left to do" : "the call is not done";
 	if (again) {
+		if (again != end)
+			return "the call goes on with another entry";
 		seen(info_slices);
 		m->info.lo = lo;
 		m->info.num = num;
 		m->info.next = end;
-		m->info.place = again;
 		return NULL;
 	}
 	if (!num)

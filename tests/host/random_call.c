@@ -339,7 +339,7 @@ static void pick_event_info(struct chance *c, struct op *op)
 			op->a[1] = 0;
 		else if (percent(c, 2))
 			op->a[1 + 2 * below(c, 2)] = 1;
-		/* Or passes the value for hi to another call. */
+		/* Or asks about other entries, at a wrong address. */
 		else if (percent(c, 3))
 			op->a[2 * below(c, 2)] += 16;
 		return;

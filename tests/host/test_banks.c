@@ -15,8 +15,7 @@
 #include <libfdt.h>
 
 #include "arch/riscv/hart/touch.h"
-#include "core/boot/boot_report.h"
-#include "core/boot/ram.h"
+#include "core/boot/steps.h"
 #include "core/hart/platform.h"
 #include "core/host/host_memory.h"
 #include "core/log.h"

@@ -8,8 +8,7 @@
 #include <cmocka.h>
 
 #include "arch/riscv/hart/isa.h"
-#include "core/boot/boot_report.h"
-#include "core/boot/host_dt.h"
+#include "core/boot/steps.h"
 #include "core/hart/pcpu.h"
 #include "core/hart/platform.h"
 #include "tests/host/board.h"

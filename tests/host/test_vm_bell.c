@@ -49,7 +49,7 @@ static void what_vms_get(void **state)
 	assert_int_equal(tree->vms[1].shared[0].bell, 31);
 	assert_int_equal(tree->vms[0].shared[0].identity, 0);
 	assert_true(pci_node_is_there(&tree->vms[0]));
-	assert_int_equal(pci_node_bell_slot(&tree->vms[0], 0), 31);
+	assert_int_equal(pci_node_slot(&tree->vms[0], 0), 31);
 	set_string(t, "/vms/beta", "interrupts", "aia");
 	set_u32(t, BETA, "bell-identity", 63);
 	tree = accepted(t);
@@ -71,17 +71,17 @@ static void slots(void **state)
 	vm.shared[0].bell = 3;
 	vm.shared[2].bell = 4;
 	vm.shared[3].bell = 5;
-	assert_int_equal(pci_node_bell_slot(&vm, 0), 31);
-	assert_int_equal(pci_node_bell_slot(&vm, 2), 30);
-	assert_int_equal(pci_node_bell_slot(&vm, 3), 29);
+	assert_int_equal(pci_node_slot(&vm, 0), 31);
+	assert_int_equal(pci_node_slot(&vm, 2), 30);
+	assert_int_equal(pci_node_slot(&vm, 3), 29);
 	vm.devices[0].pci.given = true;
 	vm.devices[0].pci.bdf = 31 << 3 | 2;
 	vm.devices[1].pci.given = true;
 	vm.devices[1].pci.bdf = 29 << 3;
 	vm.devices[2].pci.bdf = 30 << 3; /* no function */
-	assert_int_equal(pci_node_bell_slot(&vm, 0), 30);
-	assert_int_equal(pci_node_bell_slot(&vm, 2), 28);
-	assert_int_equal(pci_node_bell_slot(&vm, 3), 27);
+	assert_int_equal(pci_node_slot(&vm, 0), 30);
+	assert_int_equal(pci_node_slot(&vm, 2), 28);
+	assert_int_equal(pci_node_slot(&vm, 3), 27);
 }
 
 static void source(void **state)

@@ -10,7 +10,7 @@
 #include <libfdt.h>
 
 #include "tests/host/board.h"
-#include "core/tree/vm_rtc.h"
+#include "core/tree/vm_groups.h"
 #include "tests/host/vm_tree.h"
 
 #define ALPHA   "/vms/alpha"

@@ -41,7 +41,7 @@ static void what_vms_get(void **state)
 	assert_int_equal(o->source, 5);
 	assert_int_equal(o->identity, 0);
 	assert_true(pci_node_is_there(&tree->vms[1]));
-	assert_int_equal(pci_node_operator_slot(&tree->vms[1]), 31);
+	assert_int_equal(pci_node_slot(&tree->vms[1], tree->vms[1].n_shared), 31);
 	set_string(t, BETA, "operator", "control");
 	set_bytes(t, BETA, "operator-vms", "beta\0alpha", 11);
 	set_u32(t, BETA, "operator-requests-hz", 10000);
@@ -65,14 +65,14 @@ static void slot(void **state)
 	struct vm_config vm = {.n_shared = 2, .operator.access = VM_OPERATOR_WATCH };
 
 	(void)state;
-	assert_int_equal(pci_node_operator_slot(&vm), 31);
+	assert_int_equal(pci_node_slot(&vm, vm.n_shared), 31);
 	vm.shared[0].bell = 1;
 	vm.shared[1].bell = 2;
-	assert_int_equal(pci_node_operator_slot(&vm), 29);
+	assert_int_equal(pci_node_slot(&vm, vm.n_shared), 29);
 	vm.n_devices = 1;
 	vm.devices[0].pci.given = true;
 	vm.devices[0].pci.bdf = 29 << 3;
-	assert_int_equal(pci_node_operator_slot(&vm), 28);
+	assert_int_equal(pci_node_slot(&vm, vm.n_shared), 28);
 }
 
 static void words(void **state)

@@ -183,7 +183,7 @@ static void test_away(void **state)
 static void test_what_the_guest_lacks(void **state)
 {
 	const uint64_t there = 1, only_there = 2;
-	unsigned long again;
+	uint64_t again = 0;
 
 	(void)state;
 	stub.raw_hctrs[there] = A | 1UL << 9;

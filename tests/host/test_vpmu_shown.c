@@ -231,7 +231,7 @@ static void test_late_flag(void **state)
 /* A look-up destroys what counters hold that do not run. */
 static void test_lookup_evicts(void **state)
 {
-	unsigned long again;
+	uint64_t again = 0;
 
 	(void)state;
 	overflow_cycles();

@@ -159,13 +159,14 @@ static const char *start(struct vcpu *vc, const uint64_t *a, struct answer *answ
 
 static const char *event_info(struct vcpu *vc, const uint64_t *a, struct answer *answer)
 {
-	/* Whatever was there, the call must overwrite it. */
-	unsigned long again = ~a[0] & 1;
-	uint64_t hi = a[1] == WORLD_AGAIN ? vc->model.info.place : a[1];
+	const struct model_info *info = &vc->model.info;
+	bool same = !info->next || (info->lo == a[0] && info->num == a[2]);
+	bool more = a[1] == WORLD_AGAIN && same;
+	uint64_t hi = more ? 0 : a[1], from = more ? info->next : 0, next = from;
 
-	answer->ret = vpmu_event_get_info(&vc->vpmu, a[0], hi, a[2], a[3], &again);
-	answer->again = again;
-	return model_event_info(&vc->model, a[0], hi, a[2], a[3], answer->ret, again);
+	answer->ret = vpmu_event_get_info(&vc->vpmu, a[0], hi, a[2], a[3], &next);
+	answer->again = next;
+	return model_event_info(&vc->model, a[0], hi, a[2], a[3], from, answer->ret, next);
 }
 
 static const char *call(struct vcpu *vc, const struct op *op, struct answer *answer)

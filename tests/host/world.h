@@ -70,7 +70,8 @@ struct op {
 	uint64_t a[5];
 };
 
-/* a[1] of an OP_EVENT_INFO: the value for a call that is not complete, 0 if there is none. */
+/* a[1] of an OP_EVENT_INFO: 0, for the next slice of a call that is not complete if there is one.
+ */
 #define WORLD_AGAIN (~7UL)
 
 /* The answer to the guest; value: of an OP_CSR_READ or a call. */

@@ -15,8 +15,7 @@
 #include "core/lib/text.h"
 #include "core/log.h"
 #include "core/pmu/budget_hart.h"
-#include "core/pmu/vm_overflow.h"
-#include "core/pmu/vm_pmu_policy.h"
+#include "core/pmu/vm_pmu.h"
 #include "tools/vm_check/host.h"
 #include "tools/vm_check/text.h"
 

@@ -46,6 +46,16 @@ static uint32_t guards_us(const struct vm_schedule *s)
 	return us;
 }
 
+/* The time of each frame outside windows and guards. */
+static uint32_t slack_us(const struct vm_schedule *s)
+{
+	uint32_t us = s->frame_us - guards_us(s);
+
+	for (uint32_t i = 0; i < s->n_windows; i++)
+		us -= s->windows[i].length_us;
+	return us;
+}
+
 static uint32_t windows_us(const struct vm_schedule *s, uint32_t vm)
 {
 	uint32_t us = 0;
@@ -69,8 +79,7 @@ static void print_use(const struct vm_tree *tree, const struct vm_schedule *s)
 	if (guards_us(s))
 		printf("  use       %7" PRIu32 " us %5.1f %%  guards\n", guards_us(s),
 		       percent(s, guards_us(s)));
-	printf("  use       %7" PRIu32 " us %5.1f %%  slack", vm_slack_us(s),
-	       percent(s, vm_slack_us(s)));
+	printf("  use       %7" PRIu32 " us %5.1f %%  slack", slack_us(s), percent(s, slack_us(s)));
 	for (uint32_t vm = 0; vm < tree->n_vms; vm++) {
 		if (!(s->slack >> vm & 1))
 			continue;
@@ -128,7 +137,7 @@ void print_json_schedules(const struct vm_tree *tree)
 		       ",\"least_guard_us\":%" PRIu32 ",\"least_guard_ssccfg_us\":%" PRIu32
 		       ",\"guards_us\":%" PRIu32 ",\"slack_us\":%" PRIu32 ",\"slack\":[",
 		       n ? "," : "", s->id, s->frame_us, s->longest_stay, s->least_guard_us,
-		       with_ssccfg(tree, s), guards_us(s), vm_slack_us(s));
+		       with_ssccfg(tree, s), guards_us(s), slack_us(s));
 		for (uint32_t vm = 0; vm < tree->n_vms; vm++) {
 			if (!(s->slack >> vm & 1))
 				continue;

@@ -17,11 +17,7 @@ static uint32_t load(uint64_t address)
 
 bool rtc_read(uint64_t base, uint64_t *ns)
 {
-	struct trap_guard guard;
-	uint64_t low;
+	uint64_t low; /* latches the upper half */
 
-	trap_guard_begin(&guard);
-	low = load(base); /* latches the upper half */
-	*ns = (uint64_t)load(base + 4) << 32 | low;
-	return trap_guard_end(&guard) == ~0UL;
+	return hs_can(low = load(base); *ns = (uint64_t)load(base + 4) << 32 | low);
 }

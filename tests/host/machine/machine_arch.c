@@ -14,8 +14,8 @@
 #include "arch/riscv/hart/quirks.h"
 #include "arch/riscv/hart/touch.h"
 #include "core/boot/debug.h"
-#include "core/boot/harts.h"
 #include "core/boot/hs_memory.h"
+#include "core/boot/steps.h"
 #include "tests/host/machine/machine.h"
 
 #define HCTRS 0xf8UL /* counters 3 to 7 */

@@ -5,7 +5,7 @@
  * is meanwhile; and nobody else's does.
  */
 #include "arch/riscv/hart/csr.h"
-#include "core/pmu/vm_overflow.h"
+#include "core/pmu/vm_pmu.h"
 #include "tests/host/machine/model.h"
 
 static void counted(struct model_vcpu *m, uint64_t insns)

@@ -377,10 +377,10 @@ def test_every_property_is_documented():
         return (ROOT / "core/tree" / file).read_text(encoding="utf-8").split(after)[1]
 
     source = (names("parse.c", "vm_props[VM_PROPS]").split(";")[0] +
-              names("vm_pmu_config.h", "#define VM_PMU_PROP_NAMES") +
-              names("vm_memory_config.h", "#define VM_MEMORY_PROP_NAMES").split("\n")[0] +
+              names("vm_groups.h", "#define VM_PMU_PROP_NAMES").split("\n\n")[0] +
+              names("vm_groups.h", "#define VM_MEMORY_PROP_NAMES").split("\n")[0] +
               names("vm_life_config.h", "#define VM_LIFE_PROP_NAMES").split("\n\n")[0] +
-              names("vm_turns.h", "#define VM_TURN_PROP_NAMES").split("\n")[0])
+              names("vm_groups.h", "#define VM_TURN_PROP_NAMES").split("\n")[0])
     text = (ROOT / "dts/README.md").read_text(encoding="utf-8")
     properties = re.findall(r'"([a-z-]+)"', source)
     assert len(properties) == 29
@@ -391,7 +391,7 @@ def test_every_property_is_documented():
     shared = sum((re.findall(r'"([a-z-]+)"', names("vm_shared.c", f"{which}_props[").split(";")[0])
                   for which in ("shared", "user")), [])
     shared += re.findall(r'"([a-z-]+)"',
-                         names("vm_shared.h", "#define VM_BELL_PROP_NAMES").split("\n")[0])
+                         names("vm_groups.h", "#define VM_BELL_PROP_NAMES").split("\n")[0])
     assert shared == ["size", "at", "access", "bell", "bell-identity"]
     schedules = sum((re.findall(r'"([a-z-]+)"', names("vm_schedule.c", f"{which}_props[").split(
         ";")[0]) for which in ("hart", "window")), [])

@@ -74,6 +74,7 @@ struct vm {
 	/* See core/life/heart.h; in host time. */
 	atomic_ulong last_ring; /* the last ring, or the beginning of the life */
 	uint64_t heart_at;      /* next check by the lead hart, which owns this; ~0: never */
+	struct vm_shutdown shutdown;
 	struct vm_life life;
 	struct vm_crash crash;
 	struct vm_ended ended;

@@ -76,6 +76,7 @@ static const struct {
     {"raid", raid},
     {"quiet", quiet_kind},
     {"warden", warden},
+    {"asked", asked},
     {"heart", heart},
     {"steps", steps_kind},
     {"steady", steady},

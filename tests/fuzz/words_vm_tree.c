@@ -49,6 +49,8 @@ static const char *const props[] = {
     "controls",
     "heartbeat-ms",
     "crash-exits",
+    "shutdown",
+    "sysrq",
     "boot",
     "defer",
     "lok",

@@ -117,6 +117,7 @@ def test_json(tree_file):
             "bootargs": 'say "hi"\\', "console": False, "interrupts": "plic",
             "restart": "on-failure", "restart_limit": 7, "boot": "now",
             "heartbeat_ms": 250,
+            "shutdown": "none",
             "crash_exits": True, "bad_access": "stop",
             "look": False, "share": 5, "turn_us": 3500, "budget": None,
             "controls": [], "operator": None,
@@ -129,6 +130,14 @@ def test_json(tree_file):
         "schedules": [],
         "tree_at": 0xa0200000, "largest": 508 << 20, "guest_memory": 990 << 20,
     }
+
+
+def test_shutdown(tree_file):
+    text = TREE.replace("kernel =", 'shutdown = "sysrq"; kernel =')
+    lines = check(tree_file(text)).stdout.splitlines()
+    assert "  shutdown  sysrq: its kernel is asked by its console" in lines
+    (one,) = json.loads(check(tree_file(text), "--json").stdout)["vms"]
+    assert one["shutdown"] == "sysrq"
 
 
 def test_memory_at(tree_file):
@@ -377,9 +386,9 @@ def test_every_property_is_documented():
               names("vm_turns.h", "#define VM_TURN_PROP_NAMES").split("\n")[0])
     text = (ROOT / "dts/README.md").read_text(encoding="utf-8")
     properties = re.findall(r'"([a-z-]+)"', source)
-    assert len(properties) == 28
+    assert len(properties) == 29
     properties += re.findall(r'"([a-z-]+)"', names("pmu_node.c", "names[PROPS]").split(";")[0])
-    assert len(properties) == 36
+    assert len(properties) == 37
     devices = re.findall(r'"([a-z-]+)"', names("vm_devices.c", "props[DEVICE_PROPS]").split(";")[0])
     assert len(devices) == 6
     shared = sum((re.findall(r'"([a-z-]+)"', names("vm_shared.c", f"{which}_props[").split(";")[0])

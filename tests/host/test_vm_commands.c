@@ -747,9 +747,13 @@ static void asked_in_vain(void **state)
 	has_room = false;
 	assert_int_equal(vm_ask_shutdown(&vm, 5), VM_ANSWER_TAKEN);
 	settle();
-	for (unsigned int i = 0; i < 500; i++, NOW += 10)
+	for (unsigned int i = 0; i < 499; i++, NOW += 10)
 		assert_true(poll());
+	NOW += 5;
+	assert_true(poll());
 	assert_null(logged);
+	assert_int_equal(vm.shutdown.at, 6000);
+	NOW = 6000;
 	assert_true(poll());
 	assert_string_equal(logged, "vm %s: did not end in %u s: stop pulls the plug");
 	assert_string_equal(keys, "");

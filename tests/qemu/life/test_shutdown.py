@@ -57,6 +57,19 @@ def test_what_the_guest_gets(tmp_path):
     assert "vm alpha: ended" in result.own
 
 
+def test_its_vcpu_moves(tmp_path):
+    """What is left to send follows vcpu 0 to its new hart, and back."""
+    result, told = operators.boot(
+        tmp_path, {"alpha": "kind=asked"}, [
+            (5 * S, "shutdown alpha"), (6 * S, "move alpha 0 1"), (8 * S, "move alpha 0 0"),
+            (10 * S, "vms --json")],
+        own={"alpha": SYSRQ}, vcpus=("0 1",), until=operators.ENDED,
+        options=bare_guests.on_harts(tmp_path, 2))
+    assert [status for _, status in told] == [0] * 4, told
+    assert [key for key, *_ in got(result, "alpha")] == [0, ord("s"), 0, ord("u"), 0, ord("o")]
+    assert operators.objects(told[3])[0]["state"] == "off"
+
+
 def test_in_vain(tmp_path):
     """The guest does not end: that is logged once, at its time, and the guest runs on. It may be
     asked again."""

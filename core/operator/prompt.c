@@ -60,8 +60,7 @@ static const struct command commands[] = {
     {"restart", "the name of a VM", 2, 2, life, "stops and starts it", CONTROL, false},
     {"move", "a VM, the number of its vcpu, and a hart", 4, 4, move,
      "to another of the harts that it may run on", CONTROL, false},
-    {"poweroff", "nothing", 1, 1, power_off, "pulls the plug of all, then of the machine", SERIAL,
-     false},
+    {"poweroff", "nothing", 1, 1, power_off, "pulls the plug of all VMs", SERIAL, false},
     {"frames", "on or off", 2, 2, frames, "for programs (docs/frames.md)", SERIAL, false},
     {"help", "nothing", 1, 1, help, "these lines", WATCH, false},
     {"keys", "nothing", 1, 1, keys, "the keys after Ctrl-T, and the VMs", SERIAL, false},
@@ -211,10 +210,9 @@ static void life(struct prompt *p)
 static void ask_shutdown(struct prompt *p)
 {
 	static const char *const answers[] = {
-	    [VM_ANSWER_TAKEN] =
-	        "%s is asked to sync and power off in %lu s; programs are not ended",
+	    [VM_ANSWER_TAKEN] = "%s has %lu s to sync and power off",
 	    [VM_ANSWER_ALREADY] = "%s is off already",
-	    [VM_ANSWER_BUSY] = "shutdown: %s is about to start or end, or is asked already",
+	    [VM_ANSWER_BUSY] = "shutdown: %s starts, ends or was asked",
 	    [VM_ANSWER_NO_WAY] = "shutdown: %s has shutdown = \"none\": stop pulls the plug",
 	    [VM_ANSWER_CLOSED] = "shutdown: %s: its kernel has not opened the console",
 	};

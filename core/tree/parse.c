@@ -201,8 +201,7 @@ static bool parse_name(const struct vm_node *n)
 static bool check_shutdown(const struct vm_node *n)
 {
 	return !n->vm->sysrq || n->vm->console ||
-	       vm_refuse(n, VM_REFUSED_REFERENCE, "shutdown",
-	                 "\"sysrq\" comes by the console, which is \"off\"");
+	       vm_refuse(n, VM_REFUSED_REFERENCE, "shutdown", "\"sysrq\" needs the console");
 }
 
 static bool parse_vm(const struct vm_node *n)

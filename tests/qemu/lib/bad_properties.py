@@ -163,7 +163,7 @@ REFUSALS = [
     ("kernel = <&bare>;", 'kernel = <&bare>; shutdown = "acpi";',
      '/vms/one: shutdown: is not "none" or "sysrq"'),
     ("kernel = <&bare>;", 'kernel = <&bare>; shutdown = "sysrq"; console = "off";',
-     '/vms/one: shutdown: "sysrq" comes by the console, which is "off"'),
+     '/vms/one: shutdown: "sysrq" needs the console'),
     ("kernel = <&bare>;", 'kernel = <&bare>; boot = "later";',
      '/vms/one: boot: is not "now" or "defer"'),
     ("kernel = <&bare>;", 'kernel = <&bare>; boot = "defer";',

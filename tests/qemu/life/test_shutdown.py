@@ -9,13 +9,13 @@ import operators
 
 S = 10_000_000  # ticks
 SYSRQ = 'shutdown = "sysrq";'
-TAKEN = "{} is asked to sync and power off in {} s; programs are not ended"
+TAKEN = "{} has {} s to sync and power off"
 # In ticks: a stay in HS, and a look of the guest at its UART; some answers.
 LATE = harness.LONGEST_STAY // 100
 SPARE = 5000
 REFUSED = {"none": 'shutdown: {} has shutdown = "none": stop pulls the plug',
            "closed": "shutdown: {}: its kernel has not opened the console",
-           "busy": "shutdown: {} is about to start or end, or is asked already"}
+           "busy": "shutdown: {} starts, ends or was asked"}
 
 
 def got(result, name):

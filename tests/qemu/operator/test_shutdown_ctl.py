@@ -10,7 +10,7 @@ import pytest
 import fakes
 import harness
 
-TAKEN = "{} is asked to sync and power off in {} s; programs are not ended"
+TAKEN = "{} has {} s to sync and power off"
 ASKED, LATE = {"shutdown": "asked"}, {"shutdown": "late"}
 
 

@@ -34,7 +34,7 @@ def outcome(machine, name, seconds):
 def wait(machine, name, answer):
     """Returns a status and lines when the VM has ended, or has not in time. answer: the line with
     which Tally has taken up the request."""
-    asked = re.search(r" is asked .* in (\d+) s;", answer)
+    asked = re.search(r" has (\d+) s to sync ", answer)
     if not asked:
         return tally_ctl.DONE, []  # it is off already
     while not (found := outcome(machine, name, asked[1])):

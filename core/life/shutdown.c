@@ -25,7 +25,7 @@ bool shutdown_begin(struct vm *vm)
 		return false;
 	s->step = 0;
 	s->at = csr_read(CSR_TIME);
-	s->deadline = s->at + asked * platform.timebase;
+	s->deadline = s->at + (uint64_t)asked * platform.timebase;
 	return true;
 }
 

@@ -442,7 +442,7 @@ void vms_create(const struct vm_tree *tree)
 		tables[i] = page_alloc_used();
 		vms[i].index = i;
 		vms[i].config = &tree->vms[i];
-		vms[i].heart_at = ~0UL;
+		vms[i].heart_at = vms[i].shutdown.at = ~0UL;
 		atomic_init(&vms[i].alarm_at, ~0UL);
 		started += !tree->vms[i].deferred;
 		vms[i].pmu_table = (struct vpmu_table){

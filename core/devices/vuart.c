@@ -38,6 +38,7 @@ enum {
 
 #define LSR_DR   0x01u
 #define LSR_OE   0x02u
+#define LSR_BI   0x10u
 #define LSR_THRE 0x20u
 #define LSR_TEMT 0x40u
 
@@ -54,8 +55,8 @@ void vuart_init(struct vuart *u)
 {
 	u->ier = u->lcr = u->mcr = u->scr = u->dlm = 0;
 	u->dll = 2; /* not 0, because drivers that keep the baud rate divide by it */
-	u->fifo_enabled = u->thre_pending = u->overrun = u->tx_full = false;
-	u->rx_head = u->rx_len = 0;
+	u->fifo_enabled = u->thre_pending = u->overrun = u->tx_full = u->opened = false;
+	u->rx_head = u->rx_len = u->break_at = 0;
 }
 
 static bool loopback(const struct vuart *u)
@@ -69,6 +70,12 @@ static void rx_put(struct vuart *u, uint8_t byte)
 	u->rx_len++;
 }
 
+/* Whether the next byte is a break. */
+static bool break_is_next(const struct vuart *u)
+{
+	return u->break_at == u->rx_head + 1;
+}
+
 static uint8_t rx_take(struct vuart *u)
 {
 	uint8_t byte;
@@ -76,6 +83,8 @@ static uint8_t rx_take(struct vuart *u)
 	if (u->rx_len == 0)
 		return 0;
 	byte = u->rx[u->rx_head];
+	if (break_is_next(u))
+		u->break_at = 0;
 	u->rx_head = (uint16_t)((u->rx_head + 1) % VUART_RX_BYTES);
 	u->rx_len--;
 	return byte;
@@ -88,8 +97,12 @@ static uint8_t interrupt_id(const struct vuart *u)
 		return IIR_LINE;
 	/* There is no trigger level: the time-out interrupt would fire at once, because the line is
 	 * idle. */
-	if ((u->ier & IER_RX) && u->rx_len > 0)
-		return IIR_RX;
+	if (u->rx_len > 0) {
+		if ((u->ier & IER_LINE) && break_is_next(u))
+			return IIR_LINE;
+		if (u->ier & IER_RX)
+			return IIR_RX;
+	}
 	if ((u->ier & IER_THRE) && u->thre_pending)
 		return IIR_THRE;
 	return IIR_NONE;
@@ -115,8 +128,13 @@ static uint8_t read_lsr(struct vuart *u)
 {
 	uint8_t lsr = u->tx_full && !loopback(u) ? 0 : LSR_THRE | LSR_TEMT;
 
-	if (u->rx_len > 0)
+	if (u->rx_len > 0) {
 		lsr |= LSR_DR;
+		if (break_is_next(u)) {
+			lsr |= LSR_BI;
+			u->break_at = 0;
+		}
+	}
 	if (u->overrun)
 		lsr |= LSR_OE;
 	u->overrun = false;
@@ -181,8 +199,7 @@ static void write_fcr(struct vuart *u, uint8_t value)
 	/* A real chip also clears its FIFO when bit 0 changes. Drivers that want it cleared set bit
 	 * 1 too; the others would lose input. Bit 1 works only together with bit 0. */
 	if ((value & (FCR_ENABLE | FCR_CLEAR_RX)) == (FCR_ENABLE | FCR_CLEAR_RX)) {
-		u->rx_head = 0;
-		u->rx_len = 0;
+		u->rx_head = u->rx_len = u->break_at = 0;
 	}
 }
 
@@ -202,6 +219,7 @@ bool vuart_write(struct vuart *u, uint32_t offset, uint8_t value, uint8_t *tx)
 			break;
 		}
 		u->ier = value & IER_MASK;
+		u->opened |= (value & IER_RX) != 0;
 		/* Also if the bit was set before, because a driver that writes it wants the
 		 * interrupt. */
 		if (u->ier & IER_THRE && !u->tx_full)
@@ -241,4 +259,14 @@ void vuart_rx(struct vuart *u, uint8_t byte)
 {
 	if (vuart_rx_space(u))
 		rx_put(u, byte);
+}
+
+bool vuart_break(struct vuart *u, uint8_t next)
+{
+	if (u->break_at || vuart_rx_space(u) < 2)
+		return false;
+	u->break_at = (uint16_t)((u->rx_head + u->rx_len) % VUART_RX_BYTES + 1);
+	rx_put(u, 0);
+	rx_put(u, next);
+	return true;
 }

@@ -5,8 +5,9 @@
  * devices; any hart may call.
  *
  * The guest's device tree describes the UART with reg-shift 0 and reg-io-width 1. The line never
- * fails, so there are no parity, framing or break errors. A transmitted byte leaves at once; the
- * transmitter is empty (THRE) while there is room for 16 of them on the host's serial line.
+ * fails, so there are no parity or framing errors, and breaks come from vuart_break() alone. A
+ * transmitted byte leaves at once; the transmitter is empty (THRE) while there is room for 16 of
+ * them on the host's serial line.
  */
 #ifndef CORE_DEVICES_VUART_H
 #define CORE_DEVICES_VUART_H
@@ -28,8 +29,10 @@ struct vuart {
 	bool thre_pending; /* the THR-empty interrupt was raised and not read from IIR yet */
 	bool overrun;      /* LSR.OE; only loopback can overrun */
 	bool tx_full;      /* not THRE */
+	bool opened;       /* the receive interrupt has been enabled since the reset */
 	uint16_t rx_head;  /* index of the oldest byte */
 	uint16_t rx_len;   /* 0..VUART_RX_BYTES */
+	uint16_t break_at; /* 1 + the index of a break that was not read yet; 0: none */
 	uint8_t rx[VUART_RX_BYTES];
 };
 
@@ -53,6 +56,11 @@ bool vuart_irq(const struct vuart *u);
 
 /* Receives a byte for the guest. It is dropped if there is no room. Call vuart_irq() afterwards. */
 void vuart_rx(struct vuart *u, uint8_t byte);
+
+/* Receives a break, which is a byte 0 with LSR.BI until LSR is read, and a byte behind it. Returns
+ * false, and receives nothing, if there is no room or another break waits. Call vuart_irq()
+ * afterwards. */
+bool vuart_break(struct vuart *u, uint8_t next);
 
 /* Returns how many bytes there is room for: 0..VUART_RX_BYTES. 0 while the guest has the UART in
  * loopback, which disconnects the receiver from the line. */

@@ -145,3 +145,12 @@ void vm_input(struct vm *vm, uint8_t byte)
 	vuart_rx(&vm->uart, byte);
 	(void)unlock(vm, 0);
 }
+
+bool vm_break(struct vm *vm, uint8_t next)
+{
+	spin_lock(&vm->devices);
+	bool taken = vuart_break(&vm->uart, next);
+
+	(void)unlock(vm, 0);
+	return taken;
+}

@@ -36,4 +36,8 @@ bool vm_input_space(struct vm *vm);
 /* Gives the VM's UART a byte of input. It is dropped if there is no room, or no UART. */
 void vm_input(struct vm *vm, uint8_t byte);
 
+/* Gives the UART of a VM with a console a break and a byte, with nothing in between. Returns false
+ * if they have to wait (vuart_break()). */
+bool vm_break(struct vm *vm, uint8_t next);
+
 #endif

@@ -29,7 +29,9 @@ static const struct {
      {"num_counters", "counter_get_info", "counter_config_matching", "counter_start",
       "counter_stop", "counter_fw_read", "counter_fw_read_hi", "snapshot_set_shmem",
       "event_get_info"}},
-    {SBI_EXT_TALLY, "TALLY", {"ring", "vm_state", "vm_start", "vm_stop", "vm_restart"}},
+    {SBI_EXT_TALLY,
+     "TALLY",
+     {"ring", "vm_state", "vm_start", "vm_stop", "vm_restart", "vm_shutdown"}},
 };
 #define EXTENSIONS (sizeof(extensions) / sizeof(extensions[0]))
 

@@ -3,6 +3,7 @@
 
 #include "arch/riscv/hart/csr.h"
 #include "core/hart/platform.h"
+#include "core/life/shutdown.h"
 #include "core/sched/port.h"
 #include "core/sched/sched.h"
 #include "core/vcpu/vm.h"
@@ -15,6 +16,13 @@ static uint64_t period(const struct vm *vm)
 	return ((uint64_t)vm->config->heartbeat_ms * platform.timebase + MS_PER_S - 1) / MS_PER_S;
 }
 
+/* Whether this hart looks at the VM: its deadlines belong to its lead hart. */
+static bool is_watched(const struct vm *vm)
+{
+	return (vm->config->heartbeat_ms || vm->config->sysrq) &&
+	       vcpu_home(vm->vcpus[0]) == this_pcpu();
+}
+
 /* Sets the hart's next look to the first deadline of its own VMs. */
 static void look_again(void)
 {
@@ -23,30 +31,30 @@ static void look_again(void)
 	for (uint32_t i = 0; i < n_vms; i++) {
 		const struct vm *vm = &vms[i];
 
-		/* heart_at of a VM belongs to the VM's lead hart. */
-		if (vm->config->heartbeat_ms && vcpu_home(vm->vcpus[0]) == this_pcpu() &&
-		    vm->heart_at < next)
+		if (!is_watched(vm))
+			continue;
+		if (vm->heart_at < next)
 			next = vm->heart_at;
+		if (vm->shutdown.at < next)
+			next = vm->shutdown.at;
 	}
 	external_poll_at(EXTERNAL_HEART, next);
-}
-
-static void watch_at(struct vm *vm, uint64_t at)
-{
-	vm->heart_at = at;
-	look_again();
 }
 
 void heart_watch(struct vm *vm)
 {
 	if (vm->config->heartbeat_ms)
-		watch_at(vm, atomic_load(&vm->last_ring) + period(vm));
+		vm->heart_at = atomic_load(&vm->last_ring) + period(vm);
+	if (is_watched(vm))
+		look_again();
 }
 
 void heart_ignore(struct vm *vm)
 {
-	if (vm->config->heartbeat_ms)
-		watch_at(vm, ~0UL);
+	if (!vm->config->heartbeat_ms)
+		return;
+	vm->heart_at = ~0UL;
+	look_again();
 }
 
 /* Called at the VM's deadline. If the guest has rung since it was set, there is another one. */
@@ -68,9 +76,12 @@ __attribute__((noinline)) void heart_poll(void)
 	for (uint32_t i = 0; i < n_vms; i++) {
 		struct vm *vm = &vms[i];
 
-		if (vm->config->heartbeat_ms && vcpu_home(vm->vcpus[0]) == this_pcpu() &&
-		    vm->heart_at <= now)
+		if (!is_watched(vm))
+			continue;
+		if (vm->heart_at <= now)
 			look(vm);
+		if (vm->shutdown.at <= now && pcpu_may_begin(this_pcpu()))
+			shutdown_step(vm, now);
 	}
 	look_again();
 }

@@ -8,7 +8,8 @@
 #ifndef CORE_LIFE_HEART_H
 #define CORE_LIFE_HEART_H
 
-/* Checks the deadlines, at the time that external_poll_at() was given. */
+/* Checks the deadlines, and those of shutdowns (core/life/shutdown.h), at the time that
+ * external_poll_at() was given. */
 void heart_poll(void);
 
 #endif

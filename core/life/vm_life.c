@@ -15,6 +15,7 @@
 #include "core/io/vm_rtc.h"
 #include "core/io/vm_uart.h"
 #include "core/io/wired.h"
+#include "core/life/shutdown.h"
 #include "core/life/vm_load.h"
 #include "core/life/vm_log.h"
 #include "core/log.h"
@@ -47,6 +48,12 @@ void vm_vcpu_stopped(struct vcpu *vcpu)
 		vcpu_request(vm->vcpus[0], REQ_LIFE);
 }
 
+/* Whether the guest has powered itself off because the user has asked for it. */
+static bool has_obeyed(const struct vm *vm)
+{
+	return vm->end.why == VM_END_SHUTDOWN && atomic_load(&vm->shutdown.asked);
+}
+
 /* Whether another life follows this end, by the wish of guest or user, or by the VM tree. */
 static bool wants_another(const struct vm *vm)
 {
@@ -60,7 +67,7 @@ static bool wants_another(const struct vm *vm)
 	case VM_END_POWER_OFF:
 		return false;
 	default:
-		return vm->config->restart == VM_RESTART_ALWAYS;
+		return vm->config->restart == VM_RESTART_ALWAYS && !has_obeyed(vm);
 	}
 }
 
@@ -128,7 +135,7 @@ static _Noreturn void power_off(void)
 /* A VM that the user stopped keeps the machine on, because the user may start it again. */
 static void leave_for_good(struct vm *vm)
 {
-	if (vm->end.why == VM_END_STOP || vm->life.off_for_good)
+	if (vm->end.why == VM_END_STOP || has_obeyed(vm) || vm->life.off_for_good)
 		return;
 	vm->life.off_for_good = true;
 	if (atomic_fetch_sub(&vms_on, 1) == 1)
@@ -236,6 +243,8 @@ static void vm_begin(struct vm *vm, uint64_t now)
 		vm->htimedelta = -now;
 	vm->life.begun = now;
 	atomic_store(&vm->last_ring, now);
+	atomic_store(&vm->shutdown.asked, 0);
+	vm->shutdown.at = ~0UL;
 	last_words_begin(vm);
 	atomic_store(&vm->vcpus_alive, vm->config->n_vcpus);
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
@@ -317,6 +326,8 @@ void vm_life_serve(struct vm *vm)
 	switch (state_of(vm)) {
 	case VM_RUNNING:
 		end_by_command(vm);
+		if (shutdown_begin(vm))
+			heart_watch(vm);
 		break;
 	case VM_ENDING:
 		/* A command waits until the log has all lines of this life. */

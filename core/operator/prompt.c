@@ -12,7 +12,7 @@
 #include "core/sched/vcpu_move.h"
 #include "core/watch/observe.h"
 
-static prompt_fn life, move, power_off, frames, help, keys;
+static prompt_fn life, ask_shutdown, move, power_off, frames, help, keys;
 
 /* Who may give a command beside the serial line: no VM, or an operator in the VM tree. */
 enum { SERIAL = VM_OPERATOR_NONE, WATCH = VM_OPERATOR_WATCH, CONTROL = VM_OPERATOR_CONTROL };
@@ -54,13 +54,15 @@ static const struct command commands[] = {
      true},
     {"unobserve", "one number, or none", 1, 2, prompt_observed, "the last of it", WATCH, true},
     {"start", "the name of a VM", 2, 2, life, "starts one that is off", CONTROL, false},
-    {"stop", "the name of a VM", 2, 2, life, "as if its power went", CONTROL, false},
+    {"shutdown", "a VM, and 5 to 3600 seconds or nothing", 2, 3, ask_shutdown,
+     "asks its kernel to sync and power off", CONTROL, false},
+    {"stop", "the name of a VM", 2, 2, life, "pulls the plug", CONTROL, false},
     {"restart", "the name of a VM", 2, 2, life, "stops and starts it", CONTROL, false},
     {"move", "a VM, the number of its vcpu, and a hart", 4, 4, move,
      "to another of the harts that it may run on", CONTROL, false},
     {"time", "--json or nothing, or seconds since 1970", 1, 2, prompt_clock,
      "the machine's time of day; sets it for all VMs", WATCH, true},
-    {"poweroff", "nothing", 1, 1, power_off, "stops all, then the machine", SERIAL, false},
+    {"poweroff", "nothing", 1, 1, power_off, "pulls the plug of all VMs", SERIAL, false},
     {"frames", "on or off", 2, 2, frames, "for programs (docs/frames.md)", SERIAL, false},
     {"help", "nothing", 1, 1, help, "these lines", WATCH, false},
     {"keys", "nothing", 1, 1, keys, "the keys after Ctrl-T, and the VMs", SERIAL, false},
@@ -205,6 +207,30 @@ static void life(struct prompt *p)
 	else
 		prompt_answer(p, PROMPT_OK, "%s %s", vm->config->name,
 		              vm_give_command(vm, acts[i].command) ? acts[i].done : acts[i].idle);
+}
+
+static void ask_shutdown(struct prompt *p)
+{
+	static const char *const answers[] = {
+	    [VM_ANSWER_TAKEN] = "%s has %lu s to sync and power off",
+	    [VM_ANSWER_ALREADY] = "%s is off already",
+	    [VM_ANSWER_BUSY] = "shutdown: %s starts, ends or was asked",
+	    [VM_ANSWER_NO_WAY] = "shutdown: %s has shutdown = \"none\": stop pulls the plug",
+	    [VM_ANSWER_CLOSED] = "shutdown: %s: its kernel has not opened the console",
+	};
+	struct vm *vm = prompt_vm_named(p, p->word[1]);
+	uint64_t s = p->n_words == 3 ? prompt_number(p->word[2]) : SHUTDOWN_S_DEFAULT;
+	enum vm_answer answer;
+
+	if (!vm)
+		return;
+	if (s < SHUTDOWN_S_MIN || s > SHUTDOWN_S_MAX) {
+		prompt_wrong(p);
+		return;
+	}
+	answer = vm_ask_shutdown(vm, (uint32_t)s);
+	prompt_answer(p, answer <= VM_ANSWER_ALREADY ? PROMPT_OK : PROMPT_FAILED, answers[answer],
+	              vm->config->name, s);
 }
 
 /* Ends all VMs for good, and then the machine. Answers before that. */

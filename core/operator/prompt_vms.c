@@ -34,6 +34,7 @@ static void add_memory(struct prompt *p, const struct vm_config *config)
 static void add_rest(struct prompt *p, const struct vm *vm)
 {
 	uint64_t late = 0, latest = 0, missed = 0;
+	uint32_t asked = atomic_load(&vm->shutdown.asked);
 
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
 		const struct vcpu *vcpu = vm->vcpus[i];
@@ -45,6 +46,8 @@ static void add_rest(struct prompt *p, const struct vm *vm)
 	}
 	if (vm->config->deferred && !vm->life.number)
 		text_add(&p->out, ",'waits_for_first_start':true");
+	if (asked)
+		text_add(&p->out, ",'shutdown':'%s'", asked & SHUTDOWN_LATE ? "late" : "asked");
 	if (vm_has_trusted_dma(vm->config))
 		text_add(&p->out, ",'dma':'trusted'");
 	if (late | missed)

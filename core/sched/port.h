@@ -16,8 +16,9 @@ bool vcpu_serve_turn(struct vcpu *vcpu);
 /* Handles interrupts for HS; `pending` has the layout of sip. Called on this hart. */
 void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending);
 
-/* heart_watch(): vcpu 0 starts, or has arrived on this hart. heart_ignore(): the VM has ended, or
- * vcpu 0 is about to leave this hart. Lead hart only. No effect for VMs without heartbeat-ms. */
+/* heart_watch(): vcpu 0 starts, or has arrived on this hart, or a shutdown begins. heart_ignore():
+ * the VM has ended, or vcpu 0 is about to leave this hart. Lead hart only. No effect for VMs with
+ * neither heartbeat-ms nor shutdown. */
 void heart_watch(struct vm *vm);
 void heart_ignore(struct vm *vm);
 

@@ -193,6 +193,12 @@ static bool parse_name(const struct vm_node *n)
 	return true;
 }
 
+static bool check_shutdown(const struct vm_node *n)
+{
+	return !n->vm->sysrq || n->vm->console ||
+	       vm_refuse(n, VM_REFUSED_REFERENCE, "shutdown", "\"sysrq\" needs the console");
+}
+
 static bool parse_vm(const struct vm_node *n)
 {
 	struct vm_config *vm = n->vm;
@@ -204,7 +210,7 @@ static bool parse_vm(const struct vm_node *n)
 	/* Memory and images come late, since a refusal of them hides all others of the VM. */
 	if (!parse_name(n) || !vm_read_props(n, vm_props, VM_PROPS, props) ||
 	    !vm_parse_life(n, &props[VM_LIFE]) || !vm_parse_turns(n, &props[VM_TURNS]) ||
-	    !vm_read_on(n, &props[VM_CONSOLE], &vm->console) ||
+	    !vm_read_on(n, &props[VM_CONSOLE], &vm->console) || !check_shutdown(n) ||
 	    !vm_read_string(n, &props[VM_BOOTARGS], VM_BOOTARGS_MAX, &vm->bootargs) ||
 	    !parse_vcpus(n) || !vm_parse_interrupts(n, &props[VM_INTERRUPTS]) ||
 	    !vm_parse_machine(n, &props[VM_MACHINE]) ||

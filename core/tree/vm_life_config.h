@@ -14,10 +14,12 @@ enum {
 	LIFE_HEARTBEAT,
 	LIFE_CRASH_EXITS,
 	LIFE_BOOT,
+	LIFE_SHUTDOWN,
 	VM_LIFE_PROPS
 };
 #define VM_LIFE_PROP_NAMES                                                                         \
-	"restart", "restart-limit", "bad-access", "controls", "heartbeat-ms", "crash-exits", "boot"
+	"restart", "restart-limit", "bad-access", "controls", "heartbeat-ms", "crash-exits",       \
+	    "boot", "shutdown"
 
 /* Sets the members of the VM for these properties, except controls. props has VM_LIFE_PROPS
  * entries. */

@@ -76,6 +76,7 @@ struct vm {
 	/* See core/life/heart.h; in host time. */
 	atomic_ulong last_ring; /* the last ring, or the beginning of the life */
 	uint64_t heart_at;      /* next check by the lead hart, which owns this; ~0: never */
+	struct vm_shutdown shutdown;
 	/* See core/io/vm_rtc.c: the host time of the RTC's alarm, ~0 without one, and the hart that
 	 * looks for it. Written with `devices`, read without. */
 	atomic_ulong alarm_at;

@@ -40,8 +40,17 @@ enum vm_answer {
 	VM_ANSWER_ALREADY, /* it runs already, or is off already */
 	VM_ANSWER_BUSY,    /* it is between two states, or has a pending command */
 	VM_ANSWER_NEVER,   /* it cannot start any more */
+	VM_ANSWER_NO_WAY,  /* the VM tree has no way to ask it */
+	VM_ANSWER_CLOSED,  /* its kernel has not opened the console in this life */
 };
 enum vm_answer vm_try_command(struct vm *vm, enum vm_command c);
+
+/* Asks the guest to sync and power off within so many seconds (core/life/shutdown.h). Any hart may
+ * call it. */
+#define SHUTDOWN_S_MIN     5U
+#define SHUTDOWN_S_DEFAULT 30U
+#define SHUTDOWN_S_MAX     3600U
+enum vm_answer vm_ask_shutdown(struct vm *vm, uint32_t seconds);
 
 /* Takes the pending command, and leaves VM_COMMAND_NONE. Lead hart only. */
 enum vm_command vm_command_take(struct vm *vm);

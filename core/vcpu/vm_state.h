@@ -53,6 +53,18 @@ struct vm_ended {
 	uint64_t life, at, age; /* life.number; host time of its end, and how long it was */
 };
 
+/* A shutdown that was asked for, see core/life/shutdown.h. */
+struct vm_shutdown {
+	/* 0: not in this life; else the seconds that the guest has, and SHUTDOWN_LATE when they
+	 * are over. */
+	atomic_uint asked;
+	/* Private to the lead hart. In host time: the next step (~0: none), and when time is over.
+	 */
+	uint64_t at, deadline;
+	uint32_t step; /* how many keys it has got */
+};
+#define SHUTDOWN_LATE (1U << 31)
+
 /* Private to the lead hart. */
 struct vm_life {
 	bool will_restart;    /* another life follows this one */

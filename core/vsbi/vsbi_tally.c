@@ -71,6 +71,22 @@ static VSBI_FN(vsbi_vm_command)
 	}
 }
 
+static VSBI_FN(vsbi_vm_shutdown)
+{
+	static const int8_t errors[] = {
+	    [VM_ANSWER_TAKEN] = SBI_SUCCESS,          [VM_ANSWER_ALREADY] = SBI_ERR_ALREADY_STOPPED,
+	    [VM_ANSWER_BUSY] = SBI_ERR_INVALID_STATE, [VM_ANSWER_NO_WAY] = SBI_ERR_NOT_SUPPORTED,
+	    [VM_ANSWER_CLOSED] = SBI_ERR_FAILED,
+	};
+	struct vm *vm = controlled(a0, a1);
+
+	if (!vm)
+		return vsbi_result(SBI_ERR_DENIED, 0);
+	if (a2 < SHUTDOWN_S_MIN || a2 > SHUTDOWN_S_MAX)
+		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
+	return vsbi_result(errors[vm_ask_shutdown(vm, (uint32_t)a2)], 0);
+}
+
 const struct vsbi_slot vsbi_tally = {
     .eid = SBI_EXT_TALLY,
     .fn[SBI_TALLY_RING] = vsbi_ring,
@@ -78,4 +94,5 @@ const struct vsbi_slot vsbi_tally = {
     .fn[SBI_TALLY_START] = vsbi_vm_command,
     .fn[SBI_TALLY_STOP] = vsbi_vm_command,
     .fn[SBI_TALLY_RESTART] = vsbi_vm_command,
+    .fn[SBI_TALLY_SHUTDOWN] = vsbi_vm_shutdown,
 };

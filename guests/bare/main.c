@@ -78,6 +78,7 @@ static const struct {
     {"raid", raid},
     {"quiet", quiet_kind},
     {"warden", warden},
+    {"asked", asked},
     {"heart", heart},
     {"steps", steps_kind},
     {"steady", steady},

@@ -229,6 +229,12 @@ bool vm_give_command(struct vm *vm, enum vm_command c)
 	return c != VM_COMMAND_STOP;
 }
 
+enum vm_answer vm_ask_shutdown(struct vm *vm, uint32_t seconds)
+{
+	note(ACT, index_of(vm), seconds << 8 | 'o');
+	return VM_ANSWER_TAKEN;
+}
+
 bool vcpu_move(struct vcpu *vcpu, uint64_t hartid)
 {
 	note(MOVED, index_of(vcpu->vm), vcpu->id << 8 | (uint32_t)hartid);

@@ -83,6 +83,19 @@ static unsigned int lives(const char *what, const char *name)
 	return OK;
 }
 
+static unsigned int shuts_down(char *const *word, size_t n)
+{
+	unsigned int vm = vm_named(word[1]);
+	uint64_t s = n == 3 ? number(word[2]) : 30;
+
+	if (vm == ANY)
+		return FAILED;
+	if (s < 5 || s > 3600)
+		return WRONG;
+	say(ACT, vm, (uint32_t)(s << 8 | 'o'));
+	return OK;
+}
+
 static unsigned int traces(char *const *word, size_t n)
 {
 	bool on = strcmp(word[1], "on") == 0;
@@ -141,6 +154,8 @@ static unsigned int command(char *text)
 	}
 	if (strcmp(word[0], "move") == 0)
 		return n == 4 && !json ? moves(word) : WRONG;
+	if (strcmp(word[0], "shutdown") == 0)
+		return (n == 2 || n == 3) && !json ? shuts_down(word, n) : WRONG;
 	if (strcmp(word[0], "trace") == 0)
 		return n == 1 ? OK : n > 3 || json ? WRONG : traces(word, n);
 	if (strcmp(word[0], "stays") == 0)

@@ -50,6 +50,8 @@ static const char *const props[] = {
     "controls",
     "heartbeat-ms",
     "crash-exits",
+    "shutdown",
+    "sysrq",
     "boot",
     "defer",
     "lok",

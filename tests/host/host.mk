@@ -159,7 +159,7 @@ $(SELFTEST_SRC:%=$(B)/cov/%.o): COV_CFLAGS += -iquote tests/host/hart
 
 HOST_TESTS += vm_commands
 HOST_SRC_vm_commands := tests/host/test_vm_commands.c core/life/vm_life.c \
-	core/life/last_words.c core/vcpu/vm_command.c core/vcpu/vm.c
+	core/life/last_words.c core/life/shutdown.c core/vcpu/vm_command.c core/vcpu/vm.c
 $(HOST_SRC_vm_commands:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 HOST_TESTS += guest_file

@@ -26,6 +26,7 @@
 #include "core/io/wired.h"
 #include "core/io/vm_rtc.h"
 #include "core/life/heart.h"
+#include "core/life/shutdown.h"
 #include "core/life/vm_load.h"
 #include "core/life/vm_log.h"
 #include "core/log.h"
@@ -86,9 +87,11 @@ bool sched_has_life_work(const struct vcpu *vcpu)
 	return working;
 }
 
+static const char *logged;
+
 void log_line(const char *format, ...)
 {
-	(void)format;
+	logged = format;
 }
 
 static void others(void)
@@ -218,6 +221,30 @@ void vcpu_budget_begin(struct vcpu *vcpu, uint64_t now)
 void heart_ignore(struct vm *of)
 {
 	(void)of;
+}
+
+static unsigned int watches;
+
+void heart_watch(struct vm *of)
+{
+	(void)of;
+	watches++;
+}
+
+void sched_account_rest_to(struct vcpu *vcpu)
+{
+	assert_ptr_equal(vcpu, &vcpus[0]);
+}
+
+static bool has_room;
+static char keys[8]; /* those that the guest has got */
+
+bool vm_break(struct vm *of, uint8_t next)
+{
+	(void)of;
+	if (has_room)
+		keys[strlen(keys)] = (char)next;
+	return has_room;
 }
 
 void dma_begin(struct vm *of)
@@ -615,6 +642,151 @@ static void asked_by_another_vm(void **state)
 	not_quiet = false;
 }
 
+/* --- a shutdown that is asked for ----------------------------------------------------------- */
+
+#define NOW host_csrs[CSR_TIME]
+
+static void boot_sysrq(void)
+{
+	NOW = 1000;
+	boot();
+	config.sysrq = true;
+	vm.uart.opened = true;
+	memset(keys, 0, sizeof(keys));
+	has_room = true;
+	logged = NULL;
+	watches = 0;
+}
+
+/* As the timer of the lead hart. Returns whether there was something to do. */
+static bool poll(void)
+{
+	if (vm.shutdown.at > NOW)
+		return false;
+	shutdown_step(&vm, NOW);
+	return true;
+}
+
+static void refused(enum vm_answer answer)
+{
+	assert_int_equal(vm_ask_shutdown(&vm, 30), answer);
+	assert_false(step());
+	assert_int_equal(vm.shutdown.at, ~0UL);
+	assert_int_equal(watches, 0);
+}
+
+static void cannot_be_asked(void **state)
+{
+	(void)state;
+	boot_sysrq();
+	config.sysrq = false;
+	refused(VM_ANSWER_NO_WAY);
+	config.sysrq = true;
+	vm.uart.opened = false;
+	refused(VM_ANSWER_CLOSED);
+	vm.uart.opened = true;
+	assert_true(give(STOP));
+	while (atomic_load(&vm.state) != VM_OFF) {
+		(void)step();
+		if (atomic_load(&vm.state) != VM_RUNNING && atomic_load(&vm.state) != VM_OFF)
+			assert_int_equal(vm_ask_shutdown(&vm, 30), VM_ANSWER_BUSY);
+	}
+	settle();
+	refused(VM_ANSWER_ALREADY);
+	assert_string_equal(keys, "");
+}
+
+/* s, u and o, two seconds apart, from when each fits. Its end is like a stop, whatever `restart`
+ * says, and another life has nothing of it. */
+static void asked_and_obeyed(void **state)
+{
+	unsigned int before;
+
+	(void)state;
+	boot_sysrq();
+	config.restart = VM_RESTART_ALWAYS;
+	config.restart_limit = 1000;
+	before = lives;
+	assert_int_equal(vm_ask_shutdown(&vm, 30), VM_ANSWER_TAKEN);
+	assert_int_equal(vm_ask_shutdown(&vm, 30), VM_ANSWER_BUSY);
+	settle();
+	assert_int_equal(watches, 1);
+	assert_int_equal(vm_ask_shutdown(&vm, 30), VM_ANSWER_BUSY);
+	assert_true(poll());
+	assert_string_equal(keys, "s");
+	NOW += 1999;
+	assert_false(poll());
+	NOW++;
+	has_room = false;
+	assert_true(poll());
+	NOW += 9;
+	assert_false(poll());
+	NOW++;
+	has_room = true;
+	assert_true(poll());
+	assert_string_equal(keys, "su");
+	NOW += 2000;
+	assert_true(poll());
+	assert_string_equal(keys, "suo");
+	assert_int_equal(vm.shutdown.at, 31000);
+	vm_end(&vm, &vcpus[0], VM_END_SHUTDOWN, NULL, 0);
+	settle();
+	assert_int_equal(atomic_load(&vm.state), VM_OFF);
+	assert_false(vm.life.off_for_good);
+	assert_int_equal(lives, before);
+	assert_null(logged);
+	assert_true(give(START));
+	settle();
+	assert_int_equal(vm.shutdown.at, ~0UL);
+	assert_int_equal(atomic_load(&vm.shutdown.asked), 0);
+	vm_end(&vm, &vcpus[0], VM_END_SHUTDOWN, NULL, 0);
+	settle();
+	assert_int_equal(atomic_load(&vm.state), VM_RUNNING);
+}
+
+/* Told once, at the tick; then it may be asked again. What ends the guest then has been asked for
+ * all the same. */
+static void asked_in_vain(void **state)
+{
+	(void)state;
+	boot_sysrq();
+	has_room = false;
+	assert_int_equal(vm_ask_shutdown(&vm, 5), VM_ANSWER_TAKEN);
+	settle();
+	for (unsigned int i = 0; i < 499; i++, NOW += 10)
+		assert_true(poll());
+	NOW += 5;
+	assert_true(poll());
+	assert_null(logged);
+	assert_int_equal(vm.shutdown.at, 6000);
+	NOW = 6000;
+	assert_true(poll());
+	assert_string_equal(logged, "vm %s: did not end in %u s: stop pulls the plug");
+	assert_string_equal(keys, "");
+	NOW += 1000000;
+	assert_false(poll());
+	assert_int_equal(atomic_load(&vm.state), VM_RUNNING);
+	assert_int_equal(atomic_load(&vm.shutdown.asked), 5 | SHUTDOWN_LATE);
+	/* Another command to the VM begins nothing. */
+	assert_false(give(START));
+	settle();
+	assert_int_equal(vm.shutdown.at, ~0UL);
+	assert_int_equal(vm_ask_shutdown(&vm, 7), VM_ANSWER_TAKEN);
+	settle();
+	assert_int_equal(vm.shutdown.deadline, NOW + 7000);
+	has_room = true;
+	assert_true(poll());
+	assert_string_equal(keys, "s");
+	/* Its end comes first; the timer finds nothing to do. */
+	logged = NULL;
+	vm_end(&vm, &vcpus[0], VM_END_FAILED, "x", 0);
+	NOW += 8000;
+	assert_true(poll());
+	settle();
+	assert_null(logged);
+	assert_int_equal(vm.shutdown.at, ~0UL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -626,6 +798,9 @@ int main(void)
 	    cmocka_unit_test(never_starts),
 	    cmocka_unit_test(never_starts_again),
 	    cmocka_unit_test(asked_by_another_vm),
+	    cmocka_unit_test(cannot_be_asked),
+	    cmocka_unit_test(asked_and_obeyed),
+	    cmocka_unit_test(asked_in_vain),
 	    cmocka_unit_test(last_words),
 	    cmocka_unit_test(a_command_while_the_end_is_logged),
 	};

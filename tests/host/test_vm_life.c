@@ -23,6 +23,7 @@ static void defaults(void **state)
 	assert_false(b->bad_access_stops);
 	assert_int_equal(b->controls, 0);
 	assert_int_equal(b->heartbeat_ms, 0);
+	assert_false(b->sysrq);
 	assert_false(b->crash_exits);
 	assert_false(b->deferred);
 }
@@ -136,6 +137,17 @@ static void bad_values(void **state)
 	refused(t, VM_REFUSED_VALUE, "/vms/beta: bad-access: is not \"fault\" or \"stop\"");
 
 	t = good_tree();
+	set_string(t, BETA, "shutdown", "none");
+	assert_false(accepted(t)->vms[1].sysrq);
+	set_string(t, BETA, "shutdown", "sysrq");
+	assert_true(accepted(t)->vms[1].sysrq);
+	assert_false(accepted(t)->vms[0].sysrq);
+	set_string(t, BETA, "console", "off");
+	refused(t, VM_REFUSED_REFERENCE, "/vms/beta: shutdown: \"sysrq\" needs the console");
+	delete_prop(t, BETA, "console");
+	set_string(t, BETA, "shutdown", "key");
+	refused(t, VM_REFUSED_VALUE, "/vms/beta: shutdown: is not \"none\" or \"sysrq\"");
+	delete_prop(t, BETA, "shutdown");
 	set_string(t, BETA, "crash-exits", "always");
 	refused(t, VM_REFUSED_VALUE, "/vms/beta: crash-exits: is not \"on\" or \"off\"");
 

@@ -364,6 +364,83 @@ static void loopback_cuts_the_line(void **state)
 	assert_int_equal(rd(RBR), 'x');
 }
 
+/* BI is there once, with a byte 0, when all before it is read; the byte behind follows it. */
+static void breaks_keep_their_order(void **state)
+{
+	(void)state;
+	wr(FCR, 0x01);
+	assert_false(u.opened);
+	wr(IER, 0x04);
+	assert_false(u.opened);
+	wr(IER, 0x05);
+	receive("ab");
+	assert_true(vuart_break(&u, 's'));
+	receive("c");
+	assert_int_equal(rd(IIR), 0xc4);
+	assert_int_equal(rd(LSR), 0x61);
+	assert_int_equal(rd(RBR), 'a');
+	assert_int_equal(rd(LSR), 0x61);
+	assert_int_equal(rd(RBR), 'b');
+	assert_int_equal(rd(IIR), 0xc6);
+	wr(IER, 0x04);
+	assert_true(vuart_irq(&u));
+	assert_int_equal(rd(LSR), 0x71);
+	assert_false(vuart_irq(&u));
+	wr(IER, 0x05);
+	assert_int_equal(rd(IIR), 0xc4);
+	assert_int_equal(rd(LSR), 0x61);
+	assert_int_equal(rd(RBR), 0);
+	assert_int_equal(rd(LSR), 0x61);
+	assert_int_equal(rd(RBR), 's');
+	assert_int_equal(rd(LSR), 0x61);
+	assert_int_equal(rd(RBR), 'c');
+	assert_int_equal(rd(LSR), 0x60);
+	/* Also when the driver has closed it: it writes IER while it prints, too. */
+	wr(IER, 0);
+	assert_true(u.opened);
+}
+
+/* Without room for both, or behind another break, nothing is received. */
+static void breaks_wait_for_room(void **state)
+{
+	static uint8_t block[4095];
+
+	(void)state;
+	memset(block, 'x', sizeof(block));
+	assert_int_equal(take(block, sizeof(block)), sizeof(block));
+	assert_false(vuart_break(&u, 's'));
+	assert_int_equal(vuart_rx_space(&u), 1);
+	assert_int_equal(rd(RBR), 'x');
+	assert_true(vuart_break(&u, 's'));
+	assert_int_equal(vuart_rx_space(&u), 0);
+	for (unsigned int i = 1; i < sizeof(block); i++) {
+		assert_int_equal(rd(LSR), 0x61);
+		assert_int_equal(rd(RBR), 'x');
+	}
+	assert_false(vuart_break(&u, 'u'));
+	assert_int_equal(rd(LSR), 0x71);
+	/* The break was seen, so there may be another one. */
+	assert_true(vuart_break(&u, 'u'));
+	assert_int_equal(rd(RBR), 0);
+	assert_int_equal(rd(LSR), 0x61);
+	assert_int_equal(rd(RBR), 's');
+	/* A driver that does not look at LSR reads a 0. */
+	assert_int_equal(rd(RBR), 0);
+	assert_int_equal(rd(LSR), 0x61);
+	assert_int_equal(rd(RBR), 'u');
+	/* None is left behind for the byte that comes to its place when it is dropped. */
+	assert_true(vuart_break(&u, 'o'));
+	wr(FCR, 0x03);
+	receive("z");
+	assert_int_equal(rd(LSR), 0x61);
+	assert_true(vuart_break(&u, 'o'));
+	vuart_init(&u);
+	receive("z");
+	assert_int_equal(rd(LSR), 0x61);
+	wr(MCR, 0x10);
+	assert_false(vuart_break(&u, 's'));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -380,6 +457,8 @@ int main(void)
 	    cmocka_unit_test_setup(pasted_text_waits, setup),
 	    cmocka_unit_test_setup(fifo_control, setup),
 	    cmocka_unit_test_setup(loopback_cuts_the_line, setup),
+	    cmocka_unit_test_setup(breaks_keep_their_order, setup),
+	    cmocka_unit_test_setup(breaks_wait_for_room, setup),
 	};
 
 	return cmocka_run_group_tests_name("vuart", tests, NULL, NULL);

@@ -65,5 +65,6 @@
 #define SBI_TALLY_START    2UL
 #define SBI_TALLY_STOP     3UL
 #define SBI_TALLY_RESTART  4UL
+#define SBI_TALLY_SHUTDOWN 5UL
 
 #endif

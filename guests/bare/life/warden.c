@@ -5,6 +5,8 @@
  *   of=NAME     the VM that it controls, which runs until it is stopped
  *   first=1     the other VM waits for its first start
  *   only=1      nothing but that start
+ *   shutdown=   it asks for a shutdown, and nothing else: of a VM that can be asked (`yes`), that
+ *               cannot (`none`), that has not opened its console (`closed`)
  *   apart=1     on a hart of its own, so that the other VM changes meanwhile: nothing is asked of
  *               what it is on its way
  */
@@ -58,7 +60,7 @@ static void not_entitled(struct name mine)
 		n.part[1] |= 1UL << 63;
 		check_error("more behind the name", call(fid, n), SBI_ERR_DENIED);
 	}
-	check_error("no such function", call(SBI_TALLY_RESTART + 1, mine), SBI_ERR_NOT_SUPPORTED);
+	check_error("no such function", call(SBI_TALLY_SHUTDOWN + 1, mine), SBI_ERR_NOT_SUPPORTED);
 	check_error("no such function", call(0xbad, mine), SBI_ERR_NOT_SUPPORTED);
 	check_error("nobody waits for its ring", call(SBI_TALLY_RING, mine), SBI_ERR_NOT_SUPPORTED);
 }
@@ -69,6 +71,29 @@ static void start_first(struct name n)
 	await(n, OFF, 0);
 	check_error("stop what was never on", call(SBI_TALLY_STOP, n), SBI_ERR_ALREADY_STOPPED);
 	check_value("the first start", call(SBI_TALLY_START, n), 0);
+}
+
+static struct sbiret ask(struct name n, uint64_t seconds)
+{
+	return sbi_call(SBI_EXT_TALLY, SBI_TALLY_SHUTDOWN, n.part[0], n.part[1], seconds, 0, 0, 0);
+}
+
+static void ask_for_shutdown(struct name n)
+{
+	check_error("of another", ask(name_of("alpha"), 30), SBI_ERR_DENIED);
+	check_error("too soon", ask(n, 4), SBI_ERR_INVALID_PARAM);
+	check_error("too late", ask(n, 3601), SBI_ERR_INVALID_PARAM);
+	check_error("no number of seconds", ask(n, 1UL << 32 | 30), SBI_ERR_INVALID_PARAM);
+	if (bootarg_is("shutdown", "none")) {
+		check_error("none", ask(n, 30), SBI_ERR_NOT_SUPPORTED);
+	} else if (bootarg_is("shutdown", "closed")) {
+		check_error("closed", ask(n, 30), SBI_ERR_FAILED);
+	} else {
+		check_value("asked", ask(n, 5), 0);
+		check_error("asked again", ask(n, 5), SBI_ERR_INVALID_STATE);
+		await(n, OFF, 1);
+		check_error("off", ask(n, 5), SBI_ERR_ALREADY_STOPPED);
+	}
 }
 
 int warden(uint64_t hartid)
@@ -91,6 +116,12 @@ int warden(uint64_t hartid)
 	check("the extension",
 	      sbi_call(SBI_EXT_BASE, SBI_BASE_PROBE_EXTENSION, SBI_EXT_TALLY, 0, 0, 0, 0, 0).value,
 	      1);
+	if (bootarg("shutdown")) {
+		await(n, RUNNING, 1);
+		sleep_for(1000000);
+		ask_for_shutdown(n);
+		return check_end("warden");
+	}
 	not_entitled(n);
 	if (bootarg_num("first", 0))
 		start_first(n);

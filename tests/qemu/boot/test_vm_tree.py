@@ -123,6 +123,7 @@ def test_json(tree_file):
             "bootargs": 'say "hi"\\', "console": False, "interrupts": "plic",
             "machine": "tally", "restart": "on-failure", "restart_limit": 7, "boot": "now",
             "heartbeat_ms": 250,
+            "shutdown": "none",
             "crash_exits": True, "bad_access": "stop",
             "look": False, "share": 5, "turn_us": 3500, "budget": None,
             "controls": [], "operator": None,
@@ -135,6 +136,14 @@ def test_json(tree_file):
         "schedules": [],
         "tree_at": 0xa0200000, "largest": 508 << 20, "guest_memory": 990 << 20,
     }
+
+
+def test_shutdown(tree_file):
+    text = TREE.replace("kernel =", 'shutdown = "sysrq"; kernel =')
+    lines = check(tree_file(text)).stdout.splitlines()
+    assert "  shutdown  sysrq: its kernel is asked by its console" in lines
+    (one,) = json.loads(check(tree_file(text), "--json").stdout)["vms"]
+    assert one["shutdown"] == "sysrq"
 
 
 def test_memory_at(tree_file):

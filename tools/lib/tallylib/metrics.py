@@ -47,6 +47,9 @@ def add_vm(out, row):
         int(row.get("dma") == "trusted"), **vm)
     out.gauge("tally_vm_first_start_awaited", "1 if the VM waits to be started first.").add(
         int(row.get("waits_for_first_start", False)), **vm)
+    out.gauge("tally_vm_shutdown_late",
+              "1 if the VM was asked to shut down and has not ended in time.").add(
+                  int(row.get("shutdown") == "late"), **vm)
 
 
 def add_crash(out, vm, row):

@@ -10,6 +10,8 @@ from tallylib.serial_machine import SerialMachine
 
 WRONG, UNREACHABLE, TIMEOUT, NO_ANSWER = 2, 4, 5, 6
 LONGEST = 1e9
+# How long an answer may take, in seconds.
+ANSWER_S = 10
 
 
 class Failed(Exception):
@@ -36,8 +38,8 @@ def add_arguments(parser, operator=True):
                                  "operator (docs/operator.md)")
     else:
         parser.set_defaults(operator=False)
-    parser.add_argument("--timeout", type=float, default=10, metavar="SECONDS",
-                        help="how long to wait for an answer (default: 10)")
+    parser.add_argument("--timeout", type=float, default=ANSWER_S, metavar="SECONDS",
+                        help="how long to wait for an answer (default: %d)" % ANSWER_S)
 
 
 def check_arguments(parser, args):

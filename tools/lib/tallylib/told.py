@@ -11,6 +11,8 @@ from tallylib import printable, tally_ctl
 
 CAUSES = ("ecall", "timer", "irq", "lcofi", "mmio", "csr", "wfi", "other")
 PAGES = ("load", "store", "fetch")
+# What `vms` tells of a VM that was asked to shut down.
+SHUTDOWNS = {"asked": ", asked to shut down", "late": ", asked to shut down, which took too long"}
 
 
 def seconds(number, unit, digits):
@@ -30,6 +32,7 @@ def vms(row):
         ",".join(map(str, row["harts"])), row["memory"] >> 20) + (
             ", dma trusted" if row.get("dma") == "trusted" else "") + (
                 ", waits for its first start" if row.get("waits_for_first_start") else "") + (
+                    SHUTDOWNS.get(row.get("shutdown"), "")) + (
                     ", " + windows(row["windows"]) if "windows" in row else "")]
 
 

@@ -28,7 +28,8 @@ SBI = {
     0x504d55: ("PMU", ("num_counters", "counter_get_info", "counter_config_matching",
                        "counter_start", "counter_stop", "counter_fw_read", "counter_fw_read_hi",
                        "snapshot_set_shmem", "event_get_info")),
-    0x954417f: ("TALLY", ("ring", "vm_state", "vm_start", "vm_stop", "vm_restart")),
+    0x954417f: ("TALLY", ("ring", "vm_state", "vm_start", "vm_stop", "vm_restart",
+                          "vm_shutdown")),
 }
 
 

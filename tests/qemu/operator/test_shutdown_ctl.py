@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/tally-ctl shutdown: it waits, and says what became of the VM."""
+
+import contextlib
+import json
+import subprocess
+
+import pytest
+
+import fakes
+import harness
+
+TAKEN = "{} has {} s to sync and power off"
+ASKED, LATE = {"shutdown": "asked"}, {"shutdown": "late"}
+
+
+def ctl(path, *words):
+    """The status and the lines that it prints. Its --timeout is what a test says."""
+    done = subprocess.run([harness.ROOT / "tools/tally-ctl", "--socket", path, *words],
+                          capture_output=True, text=True, check=False, timeout=harness.GUARD)
+    return done.returncode, done.stdout.splitlines(), done.stderr.splitlines()
+
+
+def test_of_guests(running):
+    """One ends, one does not; none of them waits for the other, or for another program."""
+    run = running({"alpha": "kind=asked", "beta": "kind=asked obeys=0",
+                   "gamma": "kind=asked opens=0"}, properties='shutdown = "sysrq";')
+    for name in ("alpha", "beta", "gamma"):
+        run.read_until(f"[{name}] asked: begins")
+    assert ctl(run.path, "shutdown", "alpha") == (
+        0, [TAKEN.format("alpha", 30), "alpha has synced and is off; its programs were not ended"],
+        [])
+    assert ctl(run.path, "shutdown", "alpha") == (0, ["alpha is off already"], [])
+    assert ctl(run.path, "shutdown", "beta", "--timeout", "5") == (
+        1, [TAKEN.format("beta", 5)],
+        ["tools/tally-ctl: beta did not end in 5 s: stop pulls the plug"])
+    assert run.ctl("vms")[1][1].endswith(", asked to shut down, which took too long")
+    assert 'tally_vm_shutdown_late{vm="beta"} 1' in run.ctl("metrics")[1]
+    assert ctl(run.path, "shutdown", "gamma") == (
+        1, [], ["tools/tally-ctl: shutdown: gamma: its kernel has not opened the console"])
+    for wrong in (["--timeout", "4"], ["--timeout", "6.5"], ["--json"], ["5", "5"]):
+        assert ctl(run.path, "shutdown", "beta", *wrong) == (2, [], [
+            "tools/tally-ctl: shutdown takes a VM, and 5 to 3600 seconds or nothing"])
+    assert run.ctl("poweroff")[0] == 0
+    run.read_until(None)
+    assert run.process.wait() == harness.OK
+
+
+def row(state="running", **more):
+    return {"vm": "alpha", "state": state, "uptime_ms": 1, "vcpus": 1, "harts": [0], "memory": 0,
+            **more}
+
+
+@pytest.mark.parametrize("looks,end,status,said", [
+    ([row(**ASKED), row("ending", **ASKED), row("off", **ASKED)], "shutdown", 0,
+     "alpha has synced and is off; its programs were not ended"),
+    ([row("off", **LATE)], "stop", 1, "alpha is off, but has not synced: stop"),
+    ([row(**ASKED), row(**LATE)], None, 1, "alpha did not end in 30 s: stop pulls the plug"),
+    ([row(**ASKED), row("loading", **ASKED), row()], None, 1, "alpha has ended, and runs again"),
+])
+def test_each_outcome(tmp_path, looks, end, status, said):
+    """It looks until there is one, and not once more."""
+    looks = iter(looks)
+
+    def answer(command):
+        if command.startswith("shutdown"):
+            return 0, [TAKEN.format("alpha", 30)]
+        if command == "vms --json":
+            return 0, [json.dumps(row("off") | {"vm": "beta"}), json.dumps(next(looks))]
+        assert command == "last alpha --json"
+        return 0, [json.dumps({"vm": "alpha", "end": end})]
+
+    with contextlib.ExitStack() as stack:
+        machine = fakes.Asked(tmp_path / "control", answer)
+        stack.callback(machine.end)
+        done = ctl(machine.path, "shutdown", "alpha")
+    taken = TAKEN.format("alpha", 30)
+    assert done == ((0, [taken, said], []) if status == 0 else
+                    (status, [taken], [f"tools/tally-ctl: {said}"]))
+    assert next(looks, None) is None
+    assert machine.commands[0] == "shutdown alpha"

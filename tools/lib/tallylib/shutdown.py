@@ -17,7 +17,7 @@ def command(words, seconds, json):
 
 
 def outcome(machine, name, seconds):
-    """Returns a status of tally_ctl and a line about the VM, or None as long as it may still end."""
+    """Returns a status of tally_ctl and a line about the VM, or None while it may still end."""
     (row,) = [row for row in machine.objects("vms") if row["vm"] == name]
     if row["state"] == "off":
         end = machine.objects("last " + name)[0]["end"]

@@ -4,6 +4,7 @@
 #include <libfdt.h>
 #include <string.h>
 
+#include "arch/riscv/hart/isa.h"
 #include "core/devices/vaplic.h"
 #include "core/devices/vplic.h"
 #include "core/devices/vrtc.h"
@@ -57,20 +58,25 @@ static void put_reg(struct dt_writer *w, uint64_t base, uint64_t size)
 	dt_put(w, "reg", reg, sizeof(reg));
 }
 
+/* At most so many strings: the names of a hart's extensions. */
+#define MOST_STRINGS 64U
+_Static_assert(ISA_EXTENSIONS + 8 <= MOST_STRINGS, "");
+
 static void put_strings(struct dt_writer *w, const char *name, const char *const *strings,
                         uint32_t n)
 {
-	size_t size = 0;
+	size_t lengths[MOST_STRINGS], size = 0;
 	void *room;
 
-	for (uint32_t i = 0; i < n; i++)
-		size += strlen(strings[i]) + 1;
+	for (uint32_t i = 0; i < n; i++) {
+		lengths[i] = strlen(strings[i]) + 1;
+		size += lengths[i];
+	}
 	if (!w->error)
 		w->error = fdt_property_placeholder(w->fdt, name, (int)size, &room);
 	for (uint32_t i = 0; i < n && !w->error; i++) {
-		size = strlen(strings[i]) + 1;
-		memcpy(room, strings[i], size);
-		room = (char *)room + size;
+		memcpy(room, strings[i], lengths[i]);
+		room = (char *)room + lengths[i];
 	}
 }
 
@@ -138,7 +144,6 @@ static void write_cpu(struct dt_writer *w, uint32_t vhartid, const struct guest_
 	dt_begin(w, name);
 	dt_put_string(w, "device_type", "cpu");
 	dt_put_u32(w, "reg", vhartid);
-	dt_put_string(w, "status", "okay");
 	dt_put_string(w, "compatible", "riscv");
 	dt_put_string(w, "riscv,isa", machine->isa);
 	dt_put_string(w, "riscv,isa-base", "rv64i");
@@ -242,7 +247,6 @@ static void put_irq(struct dt_writer *w, const struct vm_config *vm, uint32_t so
 {
 	fdt32_t cells[] = {cpu_to_fdt32(source), cpu_to_fdt32(LEVEL_HIGH)};
 
-	dt_put_u32(w, "interrupt-parent", PHANDLE_CHIP);
 	dt_put(w, "interrupts", cells, (vm->aia ? 2 : 1) * sizeof(cells[0]));
 }
 
@@ -252,8 +256,6 @@ static void write_uart(struct dt_writer *w, const struct vm_config *vm)
 	dt_put_string(w, "compatible", "ns16550a");
 	put_reg(w, GUEST_UART_BASE, VUART_SIZE);
 	dt_put_u32(w, "clock-frequency", VUART_CLOCK_HZ);
-	dt_put_u32(w, "reg-shift", 0);
-	dt_put_u32(w, "reg-io-width", 1);
 	put_irq(w, vm, GUEST_UART_IRQ);
 	dt_end(w);
 }
@@ -279,7 +281,6 @@ static void write_slots(struct dt_writer *w, const struct vm_config *vm)
 		begin_at(w, "virtio_mmio", GUEST_SLOT_BASE + i * GUEST_SLOT_STEP);
 		dt_put_string(w, "compatible", "virtio,mmio");
 		put_reg(w, GUEST_SLOT_BASE + i * GUEST_SLOT_STEP, GUEST_SLOT_STEP);
-		dt_put_u32(w, "interrupt-parent", PHANDLE_CHIP);
 		dt_put_u32(w, "interrupts", i + 1);
 		dt_end(w);
 	}
@@ -312,6 +313,7 @@ static void write_soc(struct dt_writer *w, const struct vm_config *vm,
 	dt_put_string(w, "compatible", "simple-bus");
 	put_address_cells(w, 2, 2);
 	dt_put_flag(w, "ranges");
+	dt_put_u32(w, "interrupt-parent", PHANDLE_CHIP);
 	if (vm->aia) {
 		write_imsics(w, vm, machine);
 		write_aplic(w);

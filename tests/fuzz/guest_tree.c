@@ -138,7 +138,7 @@ static void check_devices(const void *dt, const struct vm_config *vm)
 	if (!out)
 		return;
 	assert_int_equal(
-	    fdt_node_offset_by_phandle(dt, fdt32_to_cpu(*cells(dt, out, "interrupt-parent", 1))),
+	    fdt_node_offset_by_phandle(dt, fdt32_to_cpu(*cells(dt, "/soc", "interrupt-parent", 1))),
 	    at(dt, chip_of(vm)));
 }
 

@@ -2,9 +2,10 @@
 /* Accesses to memory that does not exist or belongs to others: every width, atomics, and jumps. */
 #include "guests/bare/bare.h"
 
-#define UART 0x10000000UL
-#define PLIC 0x0c000000UL
-#define SLOT 0x10001000UL /* the first of eight, with virt=yes */
+#define CLOCK 0x101000UL
+#define UART  0x10000000UL
+#define PLIC  0x0c000000UL
+#define SLOT  0x10001000UL /* the first of eight, with virt=yes */
 
 static const uint32_t insns[] = {
     0x00050503, /* lb a0, 0(a0) */
@@ -31,7 +32,7 @@ static const uint64_t places[] = {
     0x8,
     0x1000,     /* boot ROM */
     0x100000,   /* the machine's power switch */
-    0x101000,   /* clock */
+    0x102000,   /* behind its clock */
     0x2000000,  /* CLINT */
     0x2004000,  /* mtimecmp */
     0x200bff8,  /* mtime */
@@ -99,6 +100,10 @@ static void own_devices(void)
 		insn_passes(0x00a50023, PLIC + off + 1);
 	}
 	insn_passes(0x00a50023, UART + 0x100); /* sb: outside of the eight registers */
+	for (uint64_t off = 0; off < 0x1000; off += off < 0x40 ? 1 : 0x7f) {
+		for (unsigned i = 0; i < sizeof(insns) / sizeof(insns[0]); i++)
+			insn_passes(insns[i], CLOCK + off);
+	}
 	for (uint64_t off = 0; off < 0x8000; off += off % 0x1000 < 0x110 ? 1 : 0x7f) {
 		for (unsigned i = 0; i < sizeof(insns) / sizeof(insns[0]) && bootarg("virt"); i++)
 			insn_passes(insns[i], SLOT + off);

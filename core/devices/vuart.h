@@ -5,9 +5,9 @@
  * devices; any hart may call.
  *
  * Its registers are a byte each, one behind the other, as a device tree means without reg-shift and
- * reg-io-width. The line never fails, so there are no parity or framing errors, and breaks come from
- * vuart_break() alone. A transmitted byte leaves at once; the transmitter is empty (THRE) while
- * there is room for 16 of them on the host's serial line.
+ * reg-io-width. The line never fails, so there are no parity or framing errors, and breaks come
+ * from vuart_break() alone. A transmitted byte leaves at once; the transmitter is empty (THRE)
+ * while there is room for 16 of them on the host's serial line.
  */
 #ifndef CORE_DEVICES_VUART_H
 #define CORE_DEVICES_VUART_H

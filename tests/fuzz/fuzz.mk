@@ -44,8 +44,8 @@ FUZZ_SRC_console   := tests/fuzz/fuzz_console.c $(CONSOLE_SRC)
 FUZZ_OPTIONS_console   := -max_len=1500 -dict=tests/fuzz/console.dict
 FUZZ_SRC_operator  := $(sort $(addprefix tests/fuzz/,fuzz_operator.c operator_model.c) \
 	$(filter-out core/operator/operator_rings.c,$(wildcard core/operator/*.c)) \
-	$(CONSOLE_SRC) core/log.c core/life/last_words.c \
-	$(addprefix core/lib/,event_names.c numbers.c sbi_names.c words.c) vpmu/bits.c \
+	$(CONSOLE_SRC) core/log.c core/life/last_words.c core/hart/time_of_day.c \
+	$(addprefix core/lib/,date.c event_names.c numbers.c sbi_names.c words.c) vpmu/bits.c \
 	$(VM_TREE_SRC))
 FUZZ_LIBS_operator := -lfdt
 FUZZ_OPTIONS_operator  := -max_len=600 -dict=tests/fuzz/operator.dict

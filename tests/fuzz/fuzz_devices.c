@@ -111,12 +111,15 @@ static void check_guest_tree(const struct vm_config *vm)
 	                                      .mmu_type = "riscv,sv39",
 	                                      .host_tree = host};
 	int child, n = 0, wanted = 2 + vm->aia + (virt ? 8 : 0);
-	bool bus = false;
+	bool bus = false, clock = !is_taken(vm, 0x101000);
 
 	for (uint32_t i = 0; i < vm->n_devices; i++) {
 		bus |= vm->devices[i].pci.given;
 		wanted += !vm->devices[i].pci.given;
+		clock &= vm->devices[i].reset != VM_RESET_GOLDFISH_RTC;
 	}
+	require(vm->rtc == clock);
+	wanted += clock;
 	for (uint64_t slot = 0x10001000; virt && slot < 0x10009000; slot += 0x1000)
 		wanted -= is_taken(vm, slot);
 	require(!guest_dt_build(dt, sizeof(dt), vm, &machine));

@@ -156,6 +156,8 @@ static unsigned int command(char *text)
 		return n == 4 && !json ? moves(word) : WRONG;
 	if (strcmp(word[0], "shutdown") == 0)
 		return (n == 2 || n == 3) && !json ? shuts_down(word, n) : WRONG;
+	if (strcmp(word[0], "time") == 0)
+		return n == 1 ? OK : n == 2 && number(word[1]) <= UINT32_MAX ? OK : WRONG;
 	if (strcmp(word[0], "trace") == 0)
 		return n == 1 ? OK : n > 3 || json ? WRONG : traces(word, n);
 	if (strcmp(word[0], "stays") == 0)

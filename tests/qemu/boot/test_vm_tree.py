@@ -392,7 +392,7 @@ def test_every_property_is_documented():
               names("vm_groups.h", "#define VM_TURN_PROP_NAMES").split("\n")[0])
     text = (ROOT / "dts/README.md").read_text(encoding="utf-8")
     properties = re.findall(r'"([a-z-]+)"', source)
-    assert len(properties) == 29
+    assert len(properties) == 30
     properties += re.findall(r'"([a-z-]+)"', names("pmu_node.c", "names[PROPS]").split(";")[0])
     assert len(properties) == 37
     devices = re.findall(r'"([a-z-]+)"', names("vm_devices.c", "props[DEVICE_PROPS]").split(";")[0])

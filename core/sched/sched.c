@@ -158,6 +158,7 @@ static void load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 static __attribute__((noinline)) void put_not_ready(struct pcpu *pcpu, struct vcpu *vcpu,
                                                     uint64_t now)
 {
+	vcpu->stats.left_at = now;
 	if (vcpu->run.blocked & BLOCK_WAIT)
 		sched_wake_in_time(vcpu);
 	else if (vcpu->budget.throttled_since)

@@ -7,7 +7,8 @@
 #include "core/vcpu/vm.h"
 #include "core/watch/port.h"
 
-/* When other interrupts came is unknown. */
+/* When other interrupts came is unknown. A timer may have expired before the vcpu left, while it
+ * was resident. */
 void sched_steal_since_timer(struct vcpu *vcpu)
 {
 	uint64_t turned_at = vcpu->home->turned_at;
@@ -16,7 +17,7 @@ void sched_steal_since_timer(struct vcpu *vcpu)
 
 	if (run_state_sleeps(&vcpu->run) && vcpu->vs.vsie & BIT(IRQ_STI) &&
 	    vcpu_timer_deadline(vcpu) <= turned_at && timer <= turned_at)
-		vcpu->stats.steal_since = timer;
+		vcpu->stats.steal_since = timer > vcpu->stats.left_at ? timer : vcpu->stats.left_at;
 }
 
 void sched_wake_in_time(struct vcpu *vcpu)

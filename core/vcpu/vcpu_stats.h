@@ -31,6 +31,7 @@ struct vcpu_stats {
 	 * ready and another one is resident, or HS works for another VM while it is resident
 	 * itself. */
 	uint64_t steal_ticks, steal_since;
+	uint64_t left_at; /* host time at which it left its hart, blocked */
 	/* Total time as resident vcpu, less the steal time in it. While the vcpu is resident, less
 	 * the host time of its load as well, and so negative. One word, because other harts read it
 	 * (docs/memory-order.md). */

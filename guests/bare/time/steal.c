@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Spins for ticks=. Prints how often, how many of these ticks Tally counts as steal time, how many
  * instructions it has executed in HS for this guest, how many rounds took longer than long= ticks,
- * and how long these took. */
+ * and how long these took. With late=yes it waits each time for a timer that has expired already.
+ */
 #include "guests/bare/bare.h"
 
 #define HS_INSTRUCTIONS 265UL /* docs/events.md */
@@ -23,18 +24,37 @@ static uint64_t value(uint64_t ctr)
 	return sbi_pmu(SBI_PMU_COUNTER_FW_READ, ctr, 0, 0, 0, 0).value;
 }
 
+/* Its timer expires while the hart has another vcpu, if that takes longer than this. It waits for
+ * that interrupt, which is there, with its first instructions afterwards. */
+#define LATE_TICKS 500U
+
+static void be_late(void)
+{
+	uint64_t last = csr_read(time), end = last + LATE_TICKS / 2, now;
+
+	sbi_call(SBI_EXT_TIME, 0, last + LATE_TICKS, 0, 0, 0, 0, 0);
+	while ((now = csr_read(time)) < end)
+		last = now;
+	if (now - last > LATE_TICKS)
+		__asm__ volatile("wfi");
+}
+
 int steal(uint64_t hartid)
 {
 	uint64_t fw = find_counters().fw, rounds = 0;
 	uint64_t stolen = begin(&fw, STEAL_TICKS), spent = begin(&fw, HS_INSTRUCTIONS);
 	uint64_t start = csr_read(time), limit = bootarg_num("long", ~0UL), n_long = 0, in_long = 0;
+	bool late = bootarg_is("late", "yes");
 
 	(void)hartid;
 	if (stolen == ~0UL || spent == ~0UL)
 		return 1;
+	csr_set(sie, late ? IRQ_TIMER : 0);
 	for (uint64_t last = start, now; !time_is_up(); rounds++, last = now) {
-		for (volatile unsigned i = 0; i < 1000; i++)
+		for (volatile unsigned i = 0; i < 1000 && !late; i++)
 			;
+		if (late)
+			be_late();
 		now = csr_read(time);
 		if (now - last > limit) {
 			n_long++;

@@ -11,6 +11,7 @@ import budgets
 import harness
 from hosts import CHIPS
 import plain
+from platforms import cpu
 from schedules import BEGINS, FRAME, TICKS_A_US, boot, schedule, told
 
 CLOCK = 'devices { clock { host = "/soc/rtc@101000"; dma = "none"; }; };'
@@ -108,6 +109,22 @@ def test_turns_go_on_where_windows_end(tmp_path, backend, order):
         stolen, ticks, _ = map(int, STEAL.fullmatch(line).groups())
         # 275 us of 1000 are its own, but for switches.
         assert abs(stolen - ticks * 725 // 1000) <= ticks // 50, str(result)
+
+
+@harness.both_backends
+@pytest.mark.parametrize("sstc", ["on", "off"])
+def test_a_wait_for_what_came_before_the_window(tmp_path, backend, sstc):
+    """A timer expires outside its windows while its vcpu wants to run. The vcpu waits for it with
+    its next instructions, and is awake at once: no time is stolen from it twice."""
+    result = boot(tmp_path, {"alpha": "kind=steal ticks=400000 late=yes long=1000",
+                             "beta": "kind=busy ticks=400000"},
+                  [schedule([("alpha", 100, 300, 32)], slack='"beta"', frame=1000)],
+                  backend=backend, options=["--cpu", cpu(more=f",sstc={sstc}")])
+    (line,) = result.vm("alpha")
+    stolen, ticks, in_long = map(int, re.fullmatch(
+        r"steal: (\d+) of (\d+), .* long rounds of (\d+)", line).groups())
+    assert abs(stolen - ticks * 7 // 10) <= ticks // 50, line
+    assert stolen <= in_long, line
 
 
 @harness.both_backends

@@ -101,14 +101,16 @@ static void let_come(struct vm *vm, uint64_t time)
 	spin_unlock(&vm->devices);
 }
 
-/* Not inlined, because each timer interrupt would save more registers. */
+/* One alarm comes in a stay in HS. Not inlined, because each timer interrupt would save more
+ * registers. */
 __attribute__((noinline)) void vm_rtc_poll(void)
 {
 	uint64_t time = csr_read(CSR_TIME);
+	uint32_t i = 0;
 
-	for (uint32_t i = 0; i < n_vms; i++) {
-		if (alarm_here(&vms[i]) <= time)
-			let_come(&vms[i], time);
-	}
+	while (i < n_vms && alarm_here(&vms[i]) > time)
+		i++;
+	if (i < n_vms)
+		let_come(&vms[i], time);
 	look_again();
 }

@@ -3,6 +3,7 @@
  * Sets alarms of a goldfish RTC that belongs to the guest, and takes the interrupt of each.
  *   alarms=N      how many; delay=NS  of each from its setting
  *   irq=N         source of the guest's interrupt controller
+ *   step=NS       each comes at a multiple of so many
  *   wait=wfi      sleeps until each comes; otherwise it spins
  *        turns    the vcpu that has the source enabled changes all the time; vcpu 0 looks for the
  *                 interrupts of both
@@ -97,9 +98,9 @@ static void wait(uint64_t until)
 /* Has the device interrupt once. */
 static void trigger(uint64_t delay)
 {
-	uint64_t before = taken;
+	uint64_t before = taken, step = bootarg_num("step", 1);
 
-	due = rtc() + delay;
+	due = (rtc() + delay) / step * step + (step - 1);
 	rtc_set_alarm(due);
 	if (!bootarg_is("wire", "falling"))
 		return;

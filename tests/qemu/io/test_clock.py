@@ -46,6 +46,15 @@ def test_none_is_lost_between_two_harts(tmp_path):
     assert result.vm("alpha") == [DONE]
 
 
+def test_sixteen_alarms_at_once(tmp_path):
+    """Each comes in a stay of its own in HS: none is longer than promised, which each run checks."""
+    guests = {f"a{n}": f"{ALARM.replace(str(ALARMS), '30')} step=10000000 wait=wfi"
+              for n in range(16)}
+    result = bare_guests.boot(tmp_path, guests)
+    for name in guests:
+        assert result.vm(name) == [DONE.replace(str(ALARMS), "30")]
+
+
 @pytest.mark.parametrize("left", ["armed", "pending", "claimed"])
 def test_no_alarm_of_a_life_before(tmp_path, left):
     result = bare_guests.boot(tmp_path, {"alpha": f"kind=alarm alarms=20 irq=11 left={left}",

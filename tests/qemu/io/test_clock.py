@@ -47,7 +47,7 @@ def test_none_is_lost_between_two_harts(tmp_path):
 
 
 def test_sixteen_alarms_at_once(tmp_path):
-    """Each comes in a stay of its own in HS: none is longer than promised, which each run checks."""
+    """Each comes in a stay of its own in HS. That none is too long is checked in each run."""
     guests = {f"a{n}": f"{ALARM.replace(str(ALARMS), '30')} step=10000000 wait=wfi"
               for n in range(16)}
     result = bare_guests.boot(tmp_path, guests)

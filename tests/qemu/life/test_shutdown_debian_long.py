@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian guests on disks, logged in to over SSH: a file that nobody has synced is kept by a shutdown
-that is asked for, and lost when the plug is pulled."""
+"""Debian guests on disks, logged in to over SSH: a file that nobody has synced is kept by a
+shutdown that is asked for, and lost when the plug is pulled."""
 
 import contextlib
 import subprocess

@@ -394,7 +394,7 @@ def test_every_property_is_documented():
     properties = re.findall(r'"([a-z-]+)"', source)
     assert len(properties) == 30
     properties += re.findall(r'"([a-z-]+)"', names("pmu_node.c", "names[PROPS]").split(";")[0])
-    assert len(properties) == 37
+    assert len(properties) == 38
     devices = re.findall(r'"([a-z-]+)"', names("vm_devices.c", "props[DEVICE_PROPS]").split(";")[0])
     assert len(devices) == 6
     shared = sum((re.findall(r'"([a-z-]+)"', names("vm_shared.c", f"{which}_props[").split(";")[0])

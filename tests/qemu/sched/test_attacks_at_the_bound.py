@@ -162,12 +162,13 @@ def test_firmware_events_need_a_longer_guard(tmp_path, backend):
 
 def test_that_is_seen(tmp_path):
     """With the least guard windows are late, if a switch begins just before it, by less than that;
-    and each is counted."""
+    and each is counted, but for some that the guest sees a tick late: HS reads the time some
+    instructions before the guest's first one, and a tick may begin between the two."""
     for nap in NAPS:
         found, result = beside_firmware_events(tmp_path, "ssccfg", least("ssccfg"), nap)
         if late(result):
             break
-    assert late(result)[0][0] >= WINDOWS - found.get(0, 0)
+    assert late(result)[0][0] >= WINDOWS - found.get(0, 0) - found.get(1, 0)
     assert 0 < max(found) <= FIRMWARE_EVENTS * TICKS, str(result)
 
 

@@ -5,6 +5,7 @@ $(B)/guest/disk.cpio: tools/initramfs guests/debian/init $(B)/guest/linux.stamp
 	@echo "  CPIO    $@"
 	$(Q)tools/initramfs -o $@ --dev $(B)/guest/root/usr/bin/busybox=usr/bin/busybox \
 		guests/debian/init=init $(B)/guest/disk-modules=modules \
+		$(B)/guest/key-modules=key-modules \
 		'bin->usr/bin' 'sbin->usr/bin'
 
 GUESTS += $(B)/guest/disk.cpio

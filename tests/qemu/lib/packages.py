@@ -17,8 +17,9 @@ LIB = "usr/lib/riscv64-linux-gnu"
 # Of no release of Debian's, and later than all of them.
 NEWER = "99.3.1+deb99-riscv64"
 MODULES = ("arch/riscv/kvm/kvm", "drivers/virtio/virtio_mmio", "drivers/block/virtio_blk",
-           "drivers/net/virtio_net", "drivers/uio/uio_pci_generic", "fs/ext4/ext4",
-           "lib/crc32c_generic", "crypto/crc32c", "net/core/failover")
+           "drivers/net/virtio_net", "drivers/uio/uio_pci_generic", "drivers/virtio/virtio_input",
+           "drivers/input/evdev", "fs/ext4/ext4", "lib/crc32c_generic", "crypto/crc32c",
+           "net/core/failover")
 # The smallest header of an ELF file for RISC-V: it needs no library.
 ELF = (b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x02\0\xf3\0\x01\0\0\0" + bytes(28) +
        b"\x40\0\x38\0\0\0\x40\0\0\0\0\0")

@@ -88,6 +88,17 @@ mkdir -p pack/opt; seq 200000 >pack/opt/numbers
 perf stat -o /root/stat -e instructions:u dpkg-deb -b pack p.deb; dpkg -i p.deb; sync""")
 
 
+def check_power_key(machine, name):
+    """The disk has all that a power key takes: udev finds its drivers and knows its events, and
+    logind listens."""
+    text = machine.ssh(name, """modprobe -R virtio:d00000012v00001AF4
+modprobe -R input:b0006v0627p0001e0001-e0,1,k74,ramlsfw
+ls /usr/lib/udev/rules.d/70-power-switch.rules
+systemctl is-active dbus systemd-logind""")
+    assert text == ("virtio_input\nevdev\n/usr/lib/udev/rules.d/70-power-switch.rules\n"
+                    "active\nactive\n")
+
+
 def test_two_debians(machine, with_gamma):
     """Both have work for perf, disk and network at once, and the bare neighbour counts exactly."""
     machine = machine(with_gamma)
@@ -110,6 +121,7 @@ def test_two_debians(machine, with_gamma):
         assert after[0] - before[0] > (8 << 20) // 512 and after[1] - before[1] > 8 << 20
         machine.ssh("beta", "touch /run/stop")
     check_perf(machine, "beta")
+    check_power_key(machine, "beta")
     for name in ("alpha", "beta"):
         machine.try_ssh(name, "poweroff")
     machine.ends_well()

@@ -59,6 +59,36 @@ mount -o remount,ro /
 poweroff -f
 """
 
+# The drivers of keys, and their devices, that are there when the disk's first process begins.
+KEYS = BEGIN + """echo "alpha begin"
+grep -oE '^(virtio_input|evdev)' /proc/modules
+ls -1 /sys/class/input | grep event
+echo "alpha end 0"
+poweroff -f
+"""
+KEYS_TREE = """/dts-v1/;
+/ {
+	compatible = "tally,vm-tree-1";
+	images {
+		kernel: kernel { data = /incbin/("Image"); };
+		drivers: drivers { data = /incbin/("disk.cpio"); };
+	};
+	vms {
+		alpha {
+			memory = /bits/ 64 <0x10000000>;
+			kernel = <&kernel>;
+			initrd = <&drivers>;
+			bootargs = "console=ttyS0 panic=-1 quiet";
+			vcpu0 { harts = <0>; };
+			devices {
+				disk0 { pci = "00:01.0"; dma = "isolated"; };
+				%s
+			};
+		};
+	};
+};
+"""
+
 
 @pytest.fixture(name="tree")
 def made_tree(tmp_path):
@@ -107,6 +137,21 @@ def test_a_guest_that_reboots_while_it_writes(tmp_path, tree):
     assert lives == ["1", "2", "3", "4"] and content(disk, "/life") == "4\n"
     subprocess.run(["/usr/sbin/e2fsck", "-fn", disk], check=True, capture_output=True)
     assert "measure: ends, 0 wrong of 24" in (logs / "beta.log").read_text()
+
+
+@pytest.mark.parametrize("device, found", [
+    ("", []),
+    ('keys { pci = "1af4:1052"; dma = "isolated"; };',
+     ["evdev", "virtio_input", "event0"])])
+def test_drivers_of_keys_where_there_are_keys(tmp_path, device, found):
+    plain.make("build/guest/disk.cpio")
+    path, logs = tmp_path / "vms.dts", tmp_path / "logs"
+    path.write_text(KEYS_TREE % device, encoding="ascii")
+    result = harness.run(path, profile="interactive", options=[
+        "--disk", f"alpha={disk_of(tmp_path, KEYS)}", "--log-dir", logs,
+        "--device", "virtio-keyboard-pci,addr=05.0,disable-legacy=on,iommu_platform=on"])
+    assert result.status == harness.OK, str(result)
+    assert harness.framed((logs / "alpha.log").read_text().split("\n"), "alpha") == found
 
 
 @pytest.mark.parametrize("options, said", [

@@ -29,6 +29,7 @@
 #include <string.h>
 #include "core/io/functions.h"
 #include "core/io/operator_function.h"
+#include "core/io/power_key.h"
 #include "core/io/wired.h"
 #include "core/lib/words.h"
 #include "core/life/vm_load.h"
@@ -397,6 +398,7 @@ static void make_vm(struct vm *vm, const struct vm_tree *tree, bool vmids)
 	make_wires(vm);
 	functions_make(vm);
 	operator_create(vm);
+	power_key_make(vm, page_alloc_array);
 	mmio_init(vm);
 	hs_memory_add_devices(config);
 	make_device_tree(vm, tree);

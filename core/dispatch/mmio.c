@@ -6,6 +6,7 @@
 #include "core/dispatch/exit.h"
 #include "core/io/bells.h"
 #include "core/io/operator_function.h"
+#include "core/io/power_key.h"
 #include "core/io/vm_interrupts.h"
 #include "core/io/vm_rtc.h"
 #include "core/io/vm_uart.h"
@@ -37,7 +38,7 @@ struct device {
 };
 
 /* The sooner a row comes, the fewer instructions an access takes. */
-enum { PLIC, UART, APLIC, PCI, BELLS, OPERATOR, RTC, PAIRS, SLOTS, DEVICES };
+enum { PLIC, UART, APLIC, PCI, BELLS, OPERATOR, RTC, KEY, PAIRS, SLOTS, DEVICES };
 static const struct device devices[] = {
     [PLIC] = {"PLIC", GUEST_PLIC_BASE, VPLIC_SIZE, 1, false, vm_plic_read, vm_plic_write},
     [UART] = {"UART", GUEST_UART_BASE, VUART_SIZE, 1, false, vm_uart_read, vm_uart_write},
@@ -48,6 +49,7 @@ static const struct device devices[] = {
     [OPERATOR] = {"operator", GUEST_OPERATOR_BASE, GUEST_OPERATOR_SIZE, 1, true,
                   operator_function_read, operator_function_write},
     [RTC] = {"RTC", GUEST_RTC_BASE, VRTC_SIZE, 1, true, vm_rtc_read, vm_rtc_write},
+    [KEY] = {"key", GUEST_KEY_BASE, GUEST_KEY_SIZE, 1, true, power_key_read, power_key_write},
     /* Of VMs with machine = "virt". */
     [PAIRS] = {"PLIC", GUEST_PLIC_BASE, VPLIC_SIZE, 1, false, vm_pairs_read, vm_pairs_write},
     [SLOTS] = {"virtio slot", GUEST_SLOT_BASE, GUEST_SLOT_STEP, GUEST_SLOTS, false, vm_slot_read,
@@ -65,6 +67,7 @@ void mmio_init(struct vm *vm)
 	vm->emulated[PCI] = vm->pci.n > 0;
 	vm->emulated[OPERATOR] = operator_is(vm);
 	vm->emulated[RTC] = vm->config->rtc;
+	vm->emulated[KEY] = vm->key != NULL;
 	vm->emulated[PAIRS] = vm->config->virt;
 	vm->emulated[SLOTS] = (uint8_t)vm_empty_slots(vm->config);
 	for (uint32_t n = 0; n < VM_MAX_SHARED; n++)

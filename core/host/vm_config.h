@@ -57,6 +57,8 @@
 /* After these: the registers and the memory of an operator's function, see docs/operator.md. */
 #define GUEST_OPERATOR_BASE   (GUEST_BELL_BASE + GUEST_BELL_SIZE)
 #define GUEST_OPERATOR_SIZE   UINT64_C(0x1000)
+#define GUEST_KEY_BASE        (GUEST_OPERATOR_BASE + GUEST_OPERATOR_SIZE)
+#define GUEST_KEY_SIZE        UINT64_C(0x1000)
 #define GUEST_OPERATOR_MEMORY UINT64_C(0x30400000) /* a multiple of its size */
 #define GUEST_OPERATOR_BYTES  UINT64_C(0x400000)
 /* A guest with interrupts = "aia": the IMSIC of vcpu n is n pages after the first one. */
@@ -66,7 +68,7 @@
 #define GUEST_IMSIC_STEP UINT64_C(0x1000)
 #define GUEST_IMSIC_SIZE (VM_MAX_VCPUS * GUEST_IMSIC_STEP)
 /* Emulated devices at most (core/dispatch/mmio.c). */
-#define VM_EMULATED 9U
+#define VM_EMULATED 10U
 /* First address that the G-stage, Sv39x4, cannot map. */
 #define GUEST_ADDRESS_END (UINT64_C(1) << 41)
 
@@ -118,6 +120,13 @@ enum vm_dma {
 	VM_DMA_NONE,     /* it has none */
 	VM_DMA_ISOLATED, /* an IOMMU keeps it within the VM's memory */
 	VM_DMA_TRUSTED,  /* it may reach all memory: the VM's drivers are trusted */
+};
+
+/* How the user can ask a guest to shut down. */
+enum vm_shutdown_by {
+	VM_SHUTDOWN_NONE,
+	VM_SHUTDOWN_SYSRQ, /* its kernel, by its console: to sync and power off */
+	VM_SHUTDOWN_KEY,   /* by a power key */
 };
 
 /* What a VM may ask as an operator. */
@@ -240,7 +249,8 @@ struct vm_config {
 	uint32_t restart_limit; /* restarts in a row; those by the user do not count */
 	uint32_t heartbeat_ms;  /* a guest that does not ring for this long has failed; 0: none */
 	bool deferred;          /* boot does not start it */
-	bool sysrq;             /* its kernel can be asked to sync and power off, by its console */
+	enum vm_shutdown_by shutdown;
+	uint32_t key_source; /* the interrupt of its power key; 0: it has none */
 	bool crash_exits;       /* its exits are recorded for its last words */
 	bool bad_access_stops;  /* an access outside its memory and devices ends it */
 	uint32_t share;         /* its vcpus' turns are this many times tree.turn_us long */

@@ -19,14 +19,14 @@ static struct notifier *notifier_of(const struct vpci_function *f)
 	return (struct notifier *)((uintptr_t)f - offsetof(struct notifier, pci));
 }
 
-static uint32_t read_function(const struct vpci_function *f, uint32_t word)
+uint32_t notifier_read_function(const struct vpci_function *f, uint32_t word)
 {
 	const struct notifier *n = notifier_of(f);
 
 	return word == PCI_COMMAND / 4 && n->state & n->mask ? (uint32_t)PCI_STATUS_INTX << 16 : 0;
 }
 
-static void write_function(struct vpci_function *f, uint32_t word, uint32_t value, uint32_t mask)
+void notifier_write_function(struct vpci_function *f, uint32_t word, uint32_t value, uint32_t mask)
 {
 	(void)value;
 	(void)mask;
@@ -37,7 +37,7 @@ static void write_function(struct vpci_function *f, uint32_t word, uint32_t valu
 void notifier_make(struct notifier *n, uint32_t id, uint32_t slot,
                    const struct pci_bar bars[PCI_BARS])
 {
-	static const struct vpci_kind kind = {read_function, write_function};
+	static const struct vpci_kind kind = {notifier_read_function, notifier_write_function};
 	struct vpci_function *f = &n->pci;
 
 	f->kind = &kind;

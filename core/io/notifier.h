@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PCI functions that Tally makes to notify a guest: bells and the functions of operators. Each has
- * a page of registers, which traps, and an interrupt. The lock of the VM's devices protects what is
- * not constant.
+ * PCI functions that Tally makes to notify a guest: bells, power keys, and the functions of
+ * operators. Each has a page of registers, which traps, and an interrupt. The lock of the VM's
+ * devices protects what is not constant.
  */
 #ifndef CORE_IO_NOTIFIER_H
 #define CORE_IO_NOTIFIER_H
@@ -40,6 +40,10 @@ struct notifier {
  * only. */
 void notifier_make(struct notifier *n, uint32_t id, uint32_t slot,
                    const struct pci_bar bars[PCI_BARS]);
+
+/* Accesses to its configuration space (core/io/vpci.h). */
+uint32_t notifier_read_function(const struct vpci_function *f, uint32_t word);
+void notifier_write_function(struct vpci_function *f, uint32_t word, uint32_t value, uint32_t mask);
 
 /* A life begins, with all registers as after reset. The caller has the lock. */
 void notifier_reset(struct notifier *n, uint32_t mask);

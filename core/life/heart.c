@@ -19,7 +19,7 @@ static uint64_t period(const struct vm *vm)
 /* Whether this hart looks at the VM: its deadlines belong to its lead hart. */
 static bool is_watched(const struct vm *vm)
 {
-	return (vm->config->heartbeat_ms || vm->config->sysrq) &&
+	return (vm->config->heartbeat_ms || vm->config->shutdown != VM_SHUTDOWN_NONE) &&
 	       vcpu_home(vm->vcpus[0]) == this_pcpu();
 }
 

@@ -3,6 +3,7 @@
 
 #include "arch/riscv/hart/csr.h"
 #include "core/hart/platform.h"
+#include "core/io/power_key.h"
 #include "core/io/vm_uart.h"
 #include "core/log.h"
 #include "core/sched/sched.h"
@@ -15,6 +16,30 @@
 
 static const char keys[] = {'s', 'u', 'o'};
 _Static_assert(SHUTDOWN_S_MIN > (sizeof(keys) - 1) * PAUSE_S, "the last key is in time");
+
+/* Whether the guest would get the request. */
+static bool is_open(struct vm *vm)
+{
+	return vm->key ? power_key_is_live(vm) : *(const volatile bool *)&vm->uart.opened;
+}
+
+enum vm_answer shutdown_ask(struct vm *vm, uint32_t seconds)
+{
+	unsigned int asked = atomic_load(&vm->shutdown.asked), state = atomic_load(&vm->state);
+
+	if (vm->config->shutdown == VM_SHUTDOWN_NONE)
+		return VM_ANSWER_NO_WAY;
+	if (state == VM_OFF)
+		return VM_ANSWER_ALREADY;
+	if (state != VM_RUNNING || (asked && !(asked & SHUTDOWN_LATE)))
+		return VM_ANSWER_BUSY;
+	if (!is_open(vm))
+		return VM_ANSWER_CLOSED;
+	if (!atomic_compare_exchange_strong(&vm->shutdown.asked, &asked, seconds))
+		return VM_ANSWER_BUSY;
+	vcpu_request(vm->vcpus[0], REQ_LIFE);
+	return VM_ANSWER_TAKEN;
+}
 
 bool shutdown_begin(struct vm *vm)
 {
@@ -36,6 +61,12 @@ static void is_late(struct vm *vm)
 	log_line("vm %s: did not end in %u s: stop pulls the plug", vm->config->name, asked);
 }
 
+/* Returns false if the guest has no room for it now. */
+static bool ask(struct vm *vm, uint32_t step)
+{
+	return vm->key ? power_key_press(vm) : vm_break(vm, (uint8_t)keys[step]);
+}
+
 void shutdown_step(struct vm *vm, uint64_t now)
 {
 	struct vm_shutdown *s = &vm->shutdown;
@@ -48,9 +79,9 @@ void shutdown_step(struct vm *vm, uint64_t now)
 			is_late(vm);
 		return;
 	}
-	if (!vm_break(vm, (uint8_t)keys[s->step]))
+	if (!ask(vm, s->step))
 		next = now + platform.timebase / TRIES_HZ;
-	else if (++s->step < sizeof(keys))
+	else if (++s->step < (vm->key ? 1 : sizeof(keys)))
 		next = now + platform.timebase * PAUSE_S;
 	s->at = next < s->deadline ? next : s->deadline;
 }

@@ -7,6 +7,7 @@
 #include "arch/riscv/hart/csr.h"
 #include "core/lib/numbers.h"
 #include "core/lib/printf.h"
+#include "core/life/shutdown.h"
 #include "core/operator/prompt_server.h"
 #include "core/operator/terminal.h"
 #include "core/sched/vcpu_move.h"
@@ -55,7 +56,7 @@ static const struct command commands[] = {
     {"unobserve", "one number, or none", 1, 2, prompt_observed, "the last of it", WATCH, true},
     {"start", "the name of a VM", 2, 2, life, "starts one that is off", CONTROL, false},
     {"shutdown", "a VM, and 5 to 3600 seconds or nothing", 2, 3, ask_shutdown,
-     "asks its kernel to sync and power off", CONTROL, false},
+     "asks its guest to shut down", CONTROL, false},
     {"stop", "the name of a VM", 2, 2, life, "pulls the plug", CONTROL, false},
     {"restart", "the name of a VM", 2, 2, life, "stops and starts it", CONTROL, false},
     {"move", "a VM, the number of its vcpu, and a hart", 4, 4, move,
@@ -221,6 +222,7 @@ static void ask_shutdown(struct prompt *p)
 	struct vm *vm = prompt_vm_named(p, p->word[1]);
 	uint64_t s = p->n_words == 3 ? prompt_number(p->word[2]) : SHUTDOWN_S_DEFAULT;
 	enum vm_answer answer;
+	const char *text;
 
 	if (!vm)
 		return;
@@ -228,8 +230,13 @@ static void ask_shutdown(struct prompt *p)
 		prompt_wrong(p);
 		return;
 	}
-	answer = vm_ask_shutdown(vm, (uint32_t)s);
-	prompt_answer(p, answer <= VM_ANSWER_ALREADY ? PROMPT_OK : PROMPT_FAILED, answers[answer],
+	answer = shutdown_ask(vm, (uint32_t)s);
+	text = answers[answer];
+	if (vm->key && answer == VM_ANSWER_TAKEN)
+		text = "%s has %lu s to shut down";
+	else if (vm->key && answer == VM_ANSWER_CLOSED)
+		text = "shutdown: %s: its kernel has no driver for the power key";
+	prompt_answer(p, answer <= VM_ANSWER_ALREADY ? PROMPT_OK : PROMPT_FAILED, text,
 	              vm->config->name, s);
 }
 

@@ -195,7 +195,7 @@ static bool parse_name(const struct vm_node *n)
 
 static bool check_shutdown(const struct vm_node *n)
 {
-	return !n->vm->sysrq || n->vm->console ||
+	return n->vm->shutdown != VM_SHUTDOWN_SYSRQ || n->vm->console ||
 	       vm_refuse(n, VM_REFUSED_REFERENCE, "shutdown", "\"sysrq\" needs the console");
 }
 
@@ -265,7 +265,8 @@ static bool check_vms(const struct vm_node *nodes)
 	return (shared->at < 0 || vm_parse_shared(shared)) && vm_each(vms, vm_parse_controls) &&
 	       vm_check_started(vms) && vm_each(vms, vm_check_guards) && vm_place_memory(vms) &&
 	       vm_place_shared(shared) && vm_check_bells(shared) &&
-	       vm_each(vms, vm_check_operator) && vm_each(vms, vm_check_exclusive_harts) &&
+	       vm_each(vms, vm_check_operator) && vm_each(vms, vm_choose_rtc) &&
+	       vm_each(vms, vm_check_key) && vm_each(vms, vm_check_exclusive_harts) &&
 	       (nodes[SCHEDULES].at < 0 || vm_parse_schedules(&nodes[SCHEDULES], vms)) &&
 	       (nodes[PMU].at < 0 || check_table(&nodes[PMU]));
 }
@@ -346,8 +347,5 @@ bool vm_config_parse(const void *blob, uint64_t blob_size, const struct vm_limit
 
 	memset(out, 0, sizeof(*out));
 	memset(why, 0, sizeof(*why));
-	if (!vm_blob_check(&root, blob_size) || !parse_root(&root))
-		return false;
-	vm_choose_rtcs(out);
-	return true;
+	return vm_blob_check(&root, blob_size) && parse_root(&root);
 }

@@ -23,7 +23,8 @@ static bool has_bells(const struct vm_config *vm)
 
 bool pci_node_is_there(const struct vm_config *vm)
 {
-	return vm_guard(vm) || has_bells(vm) || vm->operator.access != VM_OPERATOR_NONE;
+	return vm_guard(vm) || has_bells(vm) ||
+	       vm->operator.access != VM_OPERATOR_NONE || vm->key_source;
 }
 
 uint32_t pci_node_slot(const struct vm_config *vm, uint32_t n)
@@ -34,7 +35,7 @@ uint32_t pci_node_slot(const struct vm_config *vm, uint32_t n)
 		if (vm->devices[i].pci.given)
 			taken |= 1U << (vm->devices[i].pci.bdf >> 3 & (SLOTS - 1));
 	}
-	/* Terminates, because a VM has fewer functions and bells than a bus has slots. */
+	/* Terminates, because a VM has fewer functions and bells than a bus has slots, by two. */
 	for (uint32_t i = 0; i <= n; i++) {
 		if (i < vm->n_shared && !vm->shared[i].bell)
 			continue;
@@ -56,14 +57,15 @@ static int add_range(fdt32_t *cells, const struct vm_window *window)
 
 /* Writes `ranges`: the windows of the host's functions, one range for the pages of all bells, and a
  * range for each shared memory with a bell. An operator has one for its registers, and one for its
- * rings. */
+ * rings; a power key has one for its registers. */
 static void write_ranges(struct dt_writer *w, const struct vm_config *vm,
                          const struct vm_shared *shared)
 {
-	fdt32_t cells[RANGE_CELLS * (VM_MAX_WINDOWS + 3 + VM_MAX_SHARED)];
+	fdt32_t cells[RANGE_CELLS * (VM_MAX_WINDOWS + 4 + VM_MAX_SHARED)];
 	struct vm_window pages = {GUEST_BELL_BASE, GUEST_BELL_BASE, GUEST_BELL_SIZE, false};
 	struct vm_window page = {GUEST_OPERATOR_BASE, GUEST_OPERATOR_BASE, GUEST_OPERATOR_SIZE,
 	                         false};
+	struct vm_window key = {GUEST_KEY_BASE, GUEST_KEY_BASE, GUEST_KEY_SIZE, false};
 	struct vm_window rings = {GUEST_OPERATOR_MEMORY, GUEST_OPERATOR_MEMORY,
 	                          GUEST_OPERATOR_BYTES, false};
 	int n = 0;
@@ -83,6 +85,8 @@ static void write_ranges(struct dt_writer *w, const struct vm_config *vm,
 		n += add_range(&cells[n], &page);
 		n += add_range(&cells[n], &rings);
 	}
+	if (vm->key_source)
+		n += add_range(&cells[n], &key);
 	dt_put(w, "ranges", cells, (size_t)n * sizeof(cells[0]));
 }
 
@@ -99,12 +103,12 @@ static int add_row(fdt32_t *map, uint32_t devfn, uint32_t pin, uint32_t source,
 	return chip->typed ? 7 : 6;
 }
 
-/* Writes `interrupt-map`: a row for each INTx line, bell and operator. */
+/* Writes `interrupt-map`: a row for each INTx line, bell, operator and power key. */
 static void write_interrupts(struct dt_writer *w, const struct vm_config *vm,
                              const struct pci_node_chip *chip)
 {
 	const fdt32_t mask[] = {cpu_to_fdt32(0xff00), 0, 0, cpu_to_fdt32(7)};
-	fdt32_t map[MAP_CELLS * (VM_MAX_DEVICES + VM_MAX_SHARED + 1)];
+	fdt32_t map[MAP_CELLS * (VM_MAX_DEVICES + VM_MAX_SHARED + 2)];
 	int n = 0;
 
 	for (uint32_t i = 0; i < vm->n_devices; i++) {
@@ -121,6 +125,9 @@ static void write_interrupts(struct dt_writer *w, const struct vm_config *vm,
 	}
 	if (vm->operator.access != VM_OPERATOR_NONE)
 		n += add_row(&map[n], pci_node_slot(vm, vm->n_shared) << 3, 1, vm->operator.source,
+		             chip);
+	if (vm->key_source)
+		n += add_row(&map[n], pci_node_slot(vm, vm->n_shared + 1) << 3, 1, vm->key_source,
 		             chip);
 	if (!n)
 		return;

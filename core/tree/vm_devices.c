@@ -190,9 +190,8 @@ bool vm_has_irq(const struct vm_config *vm, uint32_t number)
 		if (vm->shared[i].bell == number)
 			return true;
 	}
-	if (number == GUEST_UART_IRQ || number == vm->rtc_source || vm_device_of_irq(vm, number))
-		return true;
-	return number == vm->operator.source;
+	return number == GUEST_UART_IRQ || number == vm->rtc_source || number == vm->key_source ||
+	       number == vm->operator.source || vm_device_of_irq(vm, number);
 }
 
 uint32_t vm_free_irq(const struct vm_config *vm)

@@ -176,14 +176,24 @@ bool vm_check_identity(const struct vm_node *n, const char *property, uint32_t i
 bool vm_check_unused(const struct vm_node *n, const char *const properties[2], const char *bell,
                      uint32_t source, uint32_t identity);
 
-/* Checks that the addresses of the VM's PCI bus with an operator's function are free. */
+/* Checks that the addresses of the VM's PCI bus are free, with an operator's function, and with a
+ * power key. */
 bool vm_check_operator_bus(const struct vm_node *n, const char *property);
+bool vm_check_key_bus(const struct vm_node *n, const char *property);
 
-/* --- vm_rtc.c: the VMs' own clocks */
+/* --- vm_rtc.c, vm_key.c: the VM's own clock and power key. These come last, and take sources of
+ * the VM's interrupt controller that are left */
 
-/* Sets rtc and rtc_source of each VM, after all that takes addresses and interrupts. A VM that has
- * an RTC of the machine's, or something else at the RTC's address, has no clock of its own. */
-void vm_choose_rtcs(struct vm_tree *tree);
+/* Sets rtc and rtc_source of the VM; returns true. A VM that has an RTC of the machine's, or
+ * something else at the RTC's address, has no clock of its own. */
+bool vm_choose_rtc(const struct vm_node *n);
+
+/* Sets key_source of a VM with shutdown = "key". Refuses one that has no source left, or something
+ * else at the addresses of its PCI bus. */
+bool vm_check_key(const struct vm_node *n);
+
+/* Returns the highest source that the VM does not have, or 0. Devices have the lowest ones. */
+uint32_t vm_highest_irq(const struct vm_config *vm);
 
 /* --- vm_schedule.c, vm_schedule_check.c: the node /schedules, windows of harts in a frame */
 

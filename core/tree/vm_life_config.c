@@ -28,18 +28,24 @@ bool vm_parse_life(const struct vm_node *n, const struct vm_prop *props)
 	    [VM_RESTART_ALWAYS] = "always",
 	};
 	struct vm_config *vm = n->vm;
-	uint32_t restart = VM_RESTART_NEVER;
+	static const char *const ways[] = {
+	    [VM_SHUTDOWN_NONE] = "none",
+	    [VM_SHUTDOWN_SYSRQ] = "sysrq",
+	    [VM_SHUTDOWN_KEY] = "key",
+	};
+	uint32_t restart = VM_RESTART_NEVER, shutdown = VM_SHUTDOWN_NONE;
 
 	vm->restart_limit = RESTARTS_DEFAULT;
 	if (!vm_read_word(n, &props[LIFE_RESTART], policies, 3, &restart) ||
 	    !vm_read_choice(n, &props[LIFE_BAD_ACCESS], "fault", "stop", &vm->bad_access_stops) ||
 	    !vm_read_on(n, &props[LIFE_CRASH_EXITS], &vm->crash_exits) ||
 	    !vm_read_choice(n, &props[LIFE_BOOT], "now", "defer", &vm->deferred) ||
-	    !vm_read_choice(n, &props[LIFE_SHUTDOWN], "none", "sysrq", &vm->sysrq) ||
+	    !vm_read_word(n, &props[LIFE_SHUTDOWN], ways, 3, &shutdown) ||
 	    !parse_heartbeat(n, &props[LIFE_HEARTBEAT]) ||
 	    !vm_read_u32(n, &props[LIFE_RESTART_LIMIT], &vm->restart_limit))
 		return false;
 	vm->restart = (enum vm_restart)restart;
+	vm->shutdown = (enum vm_shutdown_by)shutdown;
 	return vm->restart_limit <= VM_RESTARTS_MAX ||
 	       vm_refuse(n, VM_REFUSED_RESTARTS, "restart-limit", "%u is more than %u",
 	                 vm->restart_limit, VM_RESTARTS_MAX);

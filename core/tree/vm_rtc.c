@@ -24,22 +24,13 @@ static bool is_page_taken(const struct vm_tree *tree, const struct vm_config *vm
 	       vm_device_at(vm, GUEST_RTC_BASE, GUEST_RTC_SIZE, &at);
 }
 
-/* Devices have the lowest free sources. */
-static uint32_t free_source(const struct vm_config *vm)
+bool vm_choose_rtc(const struct vm_node *n)
 {
-	uint32_t source = GUEST_RTC_IRQ;
+	struct vm_config *vm = n->vm;
 
-	if (!vm_has_irq(vm, source))
-		return source;
-	for (source = GUEST_PLIC_SOURCES; source && vm_has_irq(vm, source);)
-		source--;
-	return source;
-}
-
-void vm_choose_rtcs(struct vm_tree *tree)
-{
-	for (struct vm_config *vm = tree->vms; vm < tree->vms + tree->n_vms; vm++) {
-		vm->rtc = !has_machines_rtc(vm) && !is_page_taken(tree, vm);
-		vm->rtc_source = vm->rtc ? free_source(vm) : 0;
-	}
+	vm->rtc_source = 0;
+	vm->rtc = !has_machines_rtc(vm) && !is_page_taken(n->tree, vm);
+	if (vm->rtc)
+		vm->rtc_source = vm_has_irq(vm, GUEST_RTC_IRQ) ? vm_highest_irq(vm) : GUEST_RTC_IRQ;
+	return true;
 }

@@ -61,24 +61,6 @@ enum vm_answer vm_try_command(struct vm *vm, enum vm_command c)
 	return VM_ANSWER_TAKEN;
 }
 
-enum vm_answer vm_ask_shutdown(struct vm *vm, uint32_t seconds)
-{
-	unsigned int asked = atomic_load(&vm->shutdown.asked), state = atomic_load(&vm->state);
-
-	if (!vm->config->sysrq)
-		return VM_ANSWER_NO_WAY;
-	if (state == VM_OFF)
-		return VM_ANSWER_ALREADY;
-	if (state != VM_RUNNING || (asked && !(asked & SHUTDOWN_LATE)))
-		return VM_ANSWER_BUSY;
-	if (!*(const volatile bool *)&vm->uart.opened)
-		return VM_ANSWER_CLOSED;
-	if (!atomic_compare_exchange_strong(&vm->shutdown.asked, &asked, seconds))
-		return VM_ANSWER_BUSY;
-	vcpu_request(vm->vcpus[0], REQ_LIFE);
-	return VM_ANSWER_TAKEN;
-}
-
 enum vm_command vm_command_take(struct vm *vm)
 {
 	return (enum vm_command)atomic_exchange(&vm->command, VM_COMMAND_NONE);

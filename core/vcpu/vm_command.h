@@ -32,7 +32,8 @@ bool vm_give_command(struct vm *vm, enum vm_command c);
 const struct vm_device *vm_needs_reset(const struct vm *vm);
 
 /*
- * Commands from another VM, for which the target VM pays only if the command is taken. `c` is
+ * Answers to a request for a life to begin or to end. vm_try_command() gives
+ * commands from another VM, for which the target VM pays only if the command is taken. `c` is
  * VM_COMMAND_START, VM_COMMAND_STOP or VM_COMMAND_RESTART.
  */
 enum vm_answer {
@@ -41,16 +42,9 @@ enum vm_answer {
 	VM_ANSWER_BUSY,    /* it is between two states, or has a pending command */
 	VM_ANSWER_NEVER,   /* it cannot start any more */
 	VM_ANSWER_NO_WAY,  /* the VM tree has no way to ask it */
-	VM_ANSWER_CLOSED,  /* its kernel has not opened the console in this life */
+	VM_ANSWER_CLOSED,  /* its kernel has not opened the console, or the key, in this life */
 };
 enum vm_answer vm_try_command(struct vm *vm, enum vm_command c);
-
-/* Asks the guest to sync and power off within so many seconds (core/life/shutdown.h). Any hart may
- * call it. */
-#define SHUTDOWN_S_MIN     5U
-#define SHUTDOWN_S_DEFAULT 30U
-#define SHUTDOWN_S_MAX     3600U
-enum vm_answer vm_ask_shutdown(struct vm *vm, uint32_t seconds);
 
 /* Takes the pending command, and leaves VM_COMMAND_NONE. Lead hart only. */
 enum vm_command vm_command_take(struct vm *vm);

@@ -153,7 +153,8 @@ struct vpci_function {
 
 struct vpci {
 	uint32_t n;
-	struct vpci_function *functions[VM_MAX_DEVICES + VM_MAX_SHARED + 1]; /* 1: an operator's */
+	/* 2: an operator's, and a power key */
+	struct vpci_function *functions[VM_MAX_DEVICES + VM_MAX_SHARED + 2];
 };
 
 #endif

@@ -2,6 +2,7 @@
 /* Tally's own extension (docs/sbi-tally.md), for VMs to which the VM tree gives a part of it. */
 #include <string.h>
 
+#include "core/life/shutdown.h"
 #include "core/vcpu/vm.h"
 #include "core/vsbi/vsbi.h"
 #include "vpmu/bits.h"
@@ -84,7 +85,7 @@ static VSBI_FN(vsbi_vm_shutdown)
 		return vsbi_result(SBI_ERR_DENIED, 0);
 	if (a2 < SHUTDOWN_S_MIN || a2 > SHUTDOWN_S_MAX)
 		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
-	return vsbi_result(errors[vm_ask_shutdown(vm, (uint32_t)a2)], 0);
+	return vsbi_result(errors[shutdown_ask(vm, (uint32_t)a2)], 0);
 }
 
 const struct vsbi_slot vsbi_tally = {

@@ -136,6 +136,7 @@ int raid(uint64_t hartid);
 int quiet_kind(uint64_t hartid);
 int warden(uint64_t hartid);
 int asked(uint64_t hartid);
+int key_kind(uint64_t hartid);
 int heart(uint64_t hartid);
 int steps_kind(uint64_t hartid);
 int steady(uint64_t hartid);

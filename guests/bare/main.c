@@ -79,6 +79,7 @@ static const struct {
     {"quiet", quiet_kind},
     {"warden", warden},
     {"asked", asked},
+    {"key", key_kind},
     {"heart", heart},
     {"steps", steps_kind},
     {"steady", steady},

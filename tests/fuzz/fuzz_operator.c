@@ -18,6 +18,7 @@
 #include "core/io/external.h"
 #include "core/io/vm_uart.h"
 #include "core/life/last_words.h"
+#include "core/life/shutdown.h"
 #include "core/life/vm_log.h"
 #include "core/log.h"
 #include "core/operator/prompt.h"
@@ -229,7 +230,7 @@ bool vm_give_command(struct vm *vm, enum vm_command c)
 	return c != VM_COMMAND_STOP;
 }
 
-enum vm_answer vm_ask_shutdown(struct vm *vm, uint32_t seconds)
+enum vm_answer shutdown_ask(struct vm *vm, uint32_t seconds)
 {
 	note(ACT, index_of(vm), seconds << 8 | 'o');
 	return VM_ANSWER_TAKEN;

@@ -103,6 +103,11 @@ HOST_TESTS += vpci
 HOST_SRC_vpci := tests/host/test_vpci.c core/io/vpci.c arch/riscv/devices/pci.c
 $(HOST_SRC_vpci:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
+HOST_TESTS += power_key
+HOST_SRC_power_key := tests/host/test_power_key.c $(addprefix core/io/,power_key.c notifier.c \
+	virtqueue.c vpci.c) core/devices/virtio.c core/devices/vinput.c
+$(HOST_SRC_power_key:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
+
 HOST_TESTS += requests
 HOST_SRC_requests := tests/host/test_requests.c
 

@@ -196,6 +196,14 @@ static void bus(void **state)
 	refused(t, VM_REFUSED_MEMORY_GUEST,
 	        "/shared/ring/alpha: bell: shared memory at 0x2fe00000 are where the VM's PCI bus "
 	        "would be, at 0x30000000");
+	/* The same for a power key. */
+	delete_prop(t, ALPHA, "bell");
+	delete_prop(t, BETA, "bell");
+	assert_int_equal(accepted(t)->n_shared, 2);
+	set_string(t, "/vms/alpha", "shutdown", "key");
+	refused(t, VM_REFUSED_MEMORY_GUEST,
+	        "/vms/alpha: shutdown: shared memory at 0x2fe00000 are where the VM's PCI bus "
+	        "would be, at 0x30000000");
 }
 
 int test_vm_bell(void)

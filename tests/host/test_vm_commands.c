@@ -20,6 +20,7 @@
 #include "core/io/dma.h"
 #include "core/io/functions.h"
 #include "core/io/operator_function.h"
+#include "core/io/power_key.h"
 #include "core/io/port.h"
 #include "core/io/vm_quiet.h"
 #include "core/io/vm_uart.h"
@@ -162,6 +163,29 @@ void operator_function_reset(struct vm *of, bool alive)
 {
 	(void)of;
 	(void)alive;
+}
+
+/* Of the power key: a life has it, its guest has a driver, and how often it was pressed. */
+static bool has_key, has_driver;
+static unsigned int presses;
+
+void power_key_reset(struct vm *of, bool alive)
+{
+	(void)of;
+	has_key = alive;
+}
+
+bool power_key_is_live(struct vm *of)
+{
+	assert_ptr_equal(of, &vm);
+	return has_driver;
+}
+
+bool power_key_press(struct vm *of)
+{
+	assert_true(of == &vm && has_key);
+	presses += has_driver;
+	return has_driver;
 }
 
 /* The VM is no operator. */
@@ -650,7 +674,7 @@ static void boot_sysrq(void)
 {
 	NOW = 1000;
 	boot();
-	config.sysrq = true;
+	config.shutdown = VM_SHUTDOWN_SYSRQ;
 	vm.uart.opened = true;
 	memset(keys, 0, sizeof(keys));
 	has_room = true;
@@ -669,7 +693,7 @@ static bool poll(void)
 
 static void refused(enum vm_answer answer)
 {
-	assert_int_equal(vm_ask_shutdown(&vm, 30), answer);
+	assert_int_equal(shutdown_ask(&vm, 30), answer);
 	assert_false(step());
 	assert_int_equal(vm.shutdown.at, ~0UL);
 	assert_int_equal(watches, 0);
@@ -679,9 +703,9 @@ static void cannot_be_asked(void **state)
 {
 	(void)state;
 	boot_sysrq();
-	config.sysrq = false;
+	config.shutdown = VM_SHUTDOWN_NONE;
 	refused(VM_ANSWER_NO_WAY);
-	config.sysrq = true;
+	config.shutdown = VM_SHUTDOWN_SYSRQ;
 	vm.uart.opened = false;
 	refused(VM_ANSWER_CLOSED);
 	vm.uart.opened = true;
@@ -689,7 +713,7 @@ static void cannot_be_asked(void **state)
 	while (atomic_load(&vm.state) != VM_OFF) {
 		(void)step();
 		if (atomic_load(&vm.state) != VM_RUNNING && atomic_load(&vm.state) != VM_OFF)
-			assert_int_equal(vm_ask_shutdown(&vm, 30), VM_ANSWER_BUSY);
+			assert_int_equal(shutdown_ask(&vm, 30), VM_ANSWER_BUSY);
 	}
 	settle();
 	refused(VM_ANSWER_ALREADY);
@@ -707,11 +731,11 @@ static void asked_and_obeyed(void **state)
 	config.restart = VM_RESTART_ALWAYS;
 	config.restart_limit = 1000;
 	before = lives;
-	assert_int_equal(vm_ask_shutdown(&vm, 30), VM_ANSWER_TAKEN);
-	assert_int_equal(vm_ask_shutdown(&vm, 30), VM_ANSWER_BUSY);
+	assert_int_equal(shutdown_ask(&vm, 30), VM_ANSWER_TAKEN);
+	assert_int_equal(shutdown_ask(&vm, 30), VM_ANSWER_BUSY);
 	settle();
 	assert_int_equal(watches, 1);
-	assert_int_equal(vm_ask_shutdown(&vm, 30), VM_ANSWER_BUSY);
+	assert_int_equal(shutdown_ask(&vm, 30), VM_ANSWER_BUSY);
 	assert_true(poll());
 	assert_string_equal(keys, "s");
 	NOW += 1999;
@@ -751,7 +775,7 @@ static void asked_in_vain(void **state)
 	(void)state;
 	boot_sysrq();
 	has_room = false;
-	assert_int_equal(vm_ask_shutdown(&vm, 5), VM_ANSWER_TAKEN);
+	assert_int_equal(shutdown_ask(&vm, 5), VM_ANSWER_TAKEN);
 	settle();
 	for (unsigned int i = 0; i < 499; i++, NOW += 10)
 		assert_true(poll());
@@ -771,7 +795,7 @@ static void asked_in_vain(void **state)
 	assert_false(give(START));
 	settle();
 	assert_int_equal(vm.shutdown.at, ~0UL);
-	assert_int_equal(vm_ask_shutdown(&vm, 7), VM_ANSWER_TAKEN);
+	assert_int_equal(shutdown_ask(&vm, 7), VM_ANSWER_TAKEN);
 	settle();
 	assert_int_equal(vm.shutdown.deadline, NOW + 7000);
 	has_room = true;
@@ -785,6 +809,37 @@ static void asked_in_vain(void **state)
 	settle();
 	assert_null(logged);
 	assert_int_equal(vm.shutdown.at, ~0UL);
+}
+
+/* The key is pressed once, when the guest has a driver with room. */
+static void asked_by_the_key(void **state)
+{
+	(void)state;
+	boot_sysrq();
+	config.shutdown = VM_SHUTDOWN_KEY;
+	vm.key = (struct power_key *)&vm; /* not looked into here */
+	vm.uart.opened = false;
+	presses = 0;
+	has_driver = false;
+	refused(VM_ANSWER_CLOSED);
+	has_driver = true;
+	assert_int_equal(shutdown_ask(&vm, 6), VM_ANSWER_TAKEN);
+	settle();
+	has_driver = false;
+	assert_true(poll());
+	NOW += 9;
+	assert_false(poll());
+	NOW++;
+	has_driver = true;
+	assert_true(poll());
+	assert_int_equal(presses, 1);
+	assert_string_equal(keys, "");
+	assert_int_equal(vm.shutdown.at, 7000);
+	NOW = 7000;
+	assert_true(poll());
+	assert_string_equal(logged, "vm %s: did not end in %u s: stop pulls the plug");
+	assert_int_equal(presses, 1);
+	vm.key = NULL;
 }
 
 int main(void)
@@ -801,6 +856,7 @@ int main(void)
 	    cmocka_unit_test(cannot_be_asked),
 	    cmocka_unit_test(asked_and_obeyed),
 	    cmocka_unit_test(asked_in_vain),
+	    cmocka_unit_test(asked_by_the_key),
 	    cmocka_unit_test(last_words),
 	    cmocka_unit_test(a_command_while_the_end_is_logged),
 	};

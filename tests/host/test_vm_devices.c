@@ -375,32 +375,52 @@ static void own_clock(void **state)
 	assert_false(accepted(t)->vms[1].rtc);
 }
 
-/* Its source is the highest that is free if a device has 11, and there is none if all are taken. */
+/* Its source is the highest that is free if a device has 11, and there is none if all are taken. A
+ * power key comes after it, and must have one. */
 static void own_clocks_source(void **state)
 {
 	static struct vm_tree tree;
 	struct vm_config *vm = &tree.vms[0];
+	struct vm_refusal why = {0};
+	struct vm_node n = {.why = &why, .limits = &test_limits, .tree = &tree, .vm = vm};
 
 	(void)state;
+	n.blob = good_tree();
+	n.at = fdt_path_offset(n.blob, BETA);
 	tree.n_vms = 1;
 	*vm = (struct vm_config){.n_shared = 1, .shared = {{.bell = 11, .at = 1 << 30}}};
-	vm_choose_rtcs(&tree);
+	assert_true(vm_choose_rtc(&n));
 	assert_true(vm->rtc && vm->rtc_source == 31);
+	assert_true(vm_check_key(&n) && !vm->key_source);
+	vm->shutdown = VM_SHUTDOWN_KEY;
+	assert_true(vm_check_key(&n) && vm->key_source == 30);
+	vm->key_source = 0;
 	vm->n_devices = 8;
 	for (uint32_t i = 0; i < 31; i++) {
 		vm->devices[i / 4].n_irqs = i % 4 + 1;
 		vm->devices[i / 4].irqs[i % 4].guest = i + 1;
 	}
 	vm->rtc_source = 0;
-	vm_choose_rtcs(&tree);
+	assert_true(vm_choose_rtc(&n));
 	assert_true(vm->rtc && vm->rtc_source == 0);
+	assert_false(vm_check_key(&n));
+	assert_int_equal(why.code, VM_REFUSED_INTERRUPT);
+	assert_string_equal(why.reason,
+	                    "no source of the VM's interrupt controller is left for the "
+	                    "power key");
 	vm->devices[7].n_irqs = 2; /* 29 and 30 */
-	vm_choose_rtcs(&tree);
+	assert_true(vm_choose_rtc(&n));
 	assert_true(vm->rtc && vm->rtc_source == 31);
+	assert_false(vm_check_key(&n));
+	vm->devices[7].n_irqs = 1;
+	assert_true(vm_check_key(&n) && vm->key_source == 30);
+	vm->key_source = 0;
+	vm->devices[7].n_irqs = 2;
 	vm->shared[0].at = 0;
 	tree.shared[0].size = 0x200000;
-	vm_choose_rtcs(&tree);
+	assert_true(vm_choose_rtc(&n));
 	assert_false(vm->rtc || vm->rtc_source);
+	assert_true(vm_check_key(&n) && vm->key_source == 31);
 }
 
 static void numbers_of_the_host(void **state)

@@ -23,7 +23,7 @@ static void defaults(void **state)
 	assert_false(b->bad_access_stops);
 	assert_int_equal(b->controls, 0);
 	assert_int_equal(b->heartbeat_ms, 0);
-	assert_false(b->sysrq);
+	assert_int_equal(b->shutdown, VM_SHUTDOWN_NONE);
 	assert_false(b->crash_exits);
 	assert_false(b->deferred);
 }
@@ -138,15 +138,15 @@ static void bad_values(void **state)
 
 	t = good_tree();
 	set_string(t, BETA, "shutdown", "none");
-	assert_false(accepted(t)->vms[1].sysrq);
+	assert_int_equal(accepted(t)->vms[1].shutdown, VM_SHUTDOWN_NONE);
 	set_string(t, BETA, "shutdown", "sysrq");
-	assert_true(accepted(t)->vms[1].sysrq);
-	assert_false(accepted(t)->vms[0].sysrq);
+	assert_int_equal(accepted(t)->vms[1].shutdown, VM_SHUTDOWN_SYSRQ);
+	assert_int_equal(accepted(t)->vms[0].shutdown, VM_SHUTDOWN_NONE);
 	set_string(t, BETA, "console", "off");
 	refused(t, VM_REFUSED_REFERENCE, "/vms/beta: shutdown: \"sysrq\" needs the console");
 	delete_prop(t, BETA, "console");
-	set_string(t, BETA, "shutdown", "key");
-	refused(t, VM_REFUSED_VALUE, "/vms/beta: shutdown: is not \"none\" or \"sysrq\"");
+	set_string(t, BETA, "shutdown", "acpi");
+	refused(t, VM_REFUSED_VALUE, "/vms/beta: shutdown: is not \"none\", \"sysrq\" or \"key\"");
 	delete_prop(t, BETA, "shutdown");
 	set_string(t, BETA, "crash-exits", "always");
 	refused(t, VM_REFUSED_VALUE, "/vms/beta: crash-exits: is not \"on\" or \"off\"");

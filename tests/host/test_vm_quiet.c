@@ -16,6 +16,7 @@
 #include "core/io/dma.h"
 #include "core/io/functions.h"
 #include "core/io/operator_function.h"
+#include "core/io/power_key.h"
 #include "core/io/vm_quiet.h"
 #include "core/io/wired.h"
 #include "core/log.h"
@@ -65,6 +66,12 @@ void bells_end(struct vm *of)
 }
 
 void operator_function_reset(struct vm *of, bool alive)
+{
+	(void)of;
+	(void)alive;
+}
+
+void power_key_reset(struct vm *of, bool alive)
 {
 	(void)of;
 	(void)alive;

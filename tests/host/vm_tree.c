@@ -469,6 +469,9 @@ static void check_devices(const struct vm_limits *limits, const struct vm_config
 		assert_true(used >> n & 1);
 	assert_true(!(used >> vm->rtc_source & 1));
 	assert_true(!vm->rtc_source || vm->rtc);
+	assert_true(!vm->key_source == (vm->shutdown != VM_SHUTDOWN_KEY));
+	assert_true(!vm->key_source ||
+	            (!(used >> vm->key_source & 1) && vm->key_source != vm->rtc_source));
 }
 
 /* Each vcpu with an interrupt file keeps its hart, which has so many. */

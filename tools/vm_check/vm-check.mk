@@ -7,8 +7,8 @@ VM_TREE_SRC := core/tree/parse.c $(addprefix core/host/,vm_banks.c vm_props.c pc
 	$(addprefix core/tree/,pmu_node.c vm_layout.c vm_life_config.c vm_memory.c \
 	vm_memory_config.c vm_pmu_config.c vm_shared.c vm_bell.c vm_schedule.c \
 	vm_schedule_check.c vm_stay.c vm_turns.c vm_devices.c vm_functions.c vm_names.c \
-	vm_aia.c vm_machine.c vm_operator.c vm_rtc.c host_devices.c device_node.c dt_writer.c \
-	pci_node.c vm_refusals.c) \
+	vm_aia.c vm_machine.c vm_operator.c vm_rtc.c vm_key.c host_devices.c device_node.c \
+	dt_writer.c pci_node.c vm_refusals.c) \
 	core/lib/text.c core/lib/printf.c vpmu/selector.c
 VM_TREE_TEST := tests/host/vm_tree.c $(VM_TREE_SRC)
 HOST_SRC_vm_config := tests/host/test_vm_config.c $(VM_TREE_TEST)

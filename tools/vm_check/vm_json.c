@@ -135,7 +135,7 @@ void print_json_vm(const struct vm_tree *tree, const struct vm_config *vm,
 	       "\"share\":%" PRIu32 ",\"turn_us\":%" PRIu32 ",\"controls\":[%s],\"operator\":",
 	       vm->console ? "true" : "false", vm->aia ? "aia" : "plic",
 	       vm->virt ? "virt" : "tally", restart_name(vm), vm->restart_limit,
-	       vm->deferred ? "defer" : "now", vm->heartbeat_ms, vm->sysrq ? "sysrq" : "none",
+	       vm->deferred ? "defer" : "now", vm->heartbeat_ms, shutdown_name(vm),
 	       vm->crash_exits ? "true" : "false", bad_access_name(vm),
 	       vm->no_look ? "false" : "true", vm->share, vm->turn_us,
 	       names_of(tree, vm->controls, true));

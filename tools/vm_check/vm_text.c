@@ -82,6 +82,17 @@ const char *restart_name(const struct vm_config *vm)
 	return names[vm->restart];
 }
 
+const char *shutdown_name(const struct vm_config *vm)
+{
+	static const char *const names[] = {
+	    [VM_SHUTDOWN_NONE] = "none",
+	    [VM_SHUTDOWN_SYSRQ] = "sysrq",
+	    [VM_SHUTDOWN_KEY] = "key",
+	};
+
+	return names[vm->shutdown];
+}
+
 const char *bad_access_name(const struct vm_config *vm)
 {
 	return vm->bad_access_stops ? "stop" : "fault";
@@ -189,8 +200,11 @@ void print_vm(const struct vm_tree *tree, const struct vm_config *vm,
 		printf("  boot      defer: waits for its first start\n");
 	if (vm->heartbeat_ms)
 		printf("  heartbeat %" PRIu32 " ms\n", vm->heartbeat_ms);
-	if (vm->sysrq)
+	if (vm->shutdown == VM_SHUTDOWN_SYSRQ)
 		printf("  shutdown  sysrq: its kernel is asked by its console\n");
+	if (vm->shutdown == VM_SHUTDOWN_KEY)
+		printf("  shutdown  key: by its power key, interrupt %" PRIu32 "\n",
+		       vm->key_source);
 	if (vm->crash_exits)
 		printf("  crash     its last exits are kept\n");
 	printf("  restart   %s; limit %" PRIu32 "; bad access: %s\n", restart_name(vm),

@@ -9,6 +9,7 @@
 bool has_uncounted(const struct vm_config *vm, const struct vm_limits *limits);
 
 const char *restart_name(const struct vm_config *vm);
+const char *shutdown_name(const struct vm_config *vm);
 const char *bad_access_name(const struct vm_config *vm);
 const char *operator_name(const struct vm_operator *o);
 

@@ -91,7 +91,7 @@ bool rng_reset(struct rng *r)
 	out32(r->common + SELECT, 1);
 	r->offers = in32(r->common + FEATURES);
 	out32(r->common + ACCEPT_SELECT, 1);
-	out32(r->common + ACCEPT, ACCEPTED);
+	out32(r->common + ACCEPT, ACCEPTED & r->offers);
 	out32(r->common + ACCEPT_SELECT, 0);
 	out32(r->common + ACCEPT, 0);
 	out8(r->common + STATUS, FEATURES_OK);

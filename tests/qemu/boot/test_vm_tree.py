@@ -144,6 +144,11 @@ def test_shutdown(tree_file):
     assert "  shutdown  sysrq: its kernel is asked by its console" in lines
     (one,) = json.loads(check(tree_file(text), "--json").stdout)["vms"]
     assert one["shutdown"] == "sysrq"
+    text = text.replace("sysrq", "key")
+    assert "  shutdown  key: by its power key, interrupt 31" in check(
+        tree_file(text)).stdout.splitlines()
+    (one,) = json.loads(check(tree_file(text), "--json").stdout)["vms"]
+    assert one["shutdown"] == "key"
 
 
 def test_memory_at(tree_file):

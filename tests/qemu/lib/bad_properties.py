@@ -163,7 +163,7 @@ REFUSALS = [
     ("kernel = <&bare>;", 'kernel = <&bare>; crash-exits = "64";',
      '/vms/one: crash-exits: is not "on" or "off"'),
     ("kernel = <&bare>;", 'kernel = <&bare>; shutdown = "acpi";',
-     '/vms/one: shutdown: is not "none" or "sysrq"'),
+     '/vms/one: shutdown: is not "none", "sysrq" or "key"'),
     ("kernel = <&bare>;", 'kernel = <&bare>; shutdown = "sysrq"; console = "off";',
      '/vms/one: shutdown: "sysrq" needs the console'),
     ("kernel = <&bare>;", 'kernel = <&bare>; boot = "later";',

@@ -2,10 +2,12 @@
 """A shutdown that is asked for: what the guest gets, when, and what the asker is told."""
 
 import re
+import shutil
 
 import bare_guests
 import harness
 import operators
+from measured import EXPECTED, MEASURE
 
 S = 10_000_000  # ticks
 SYSRQ = 'shutdown = "sysrq";'
@@ -133,3 +135,107 @@ def test_linux(tmp_path):
                     "sysrq: Emergency Remount R/O", "Emergency Remount complete",
                     "sysrq: Power Off", "reboot: Power down"]
     assert "vm alpha: ended" in result.own
+
+
+KEY = 'shutdown = "key";'
+PRESSED = "{} has {} s to shut down"
+NO_DRIVER = "shutdown: {}: its kernel has no driver for the power key"
+EVENT = re.compile(r"key: type (\d+) code (\d+) value (\d+), 8 bytes, at (\d+)")
+
+
+def presses(result, name):
+    """[time] of each press that a guest got, which has a release behind it."""
+    found = [tuple(map(int, groups)) for groups in EVENT.findall("\n".join(result.vm(name)))]
+    assert len(found) % 4 == 0
+    for i, event in enumerate(found):
+        assert event[:3] == [(1, 116, 1), (0, 0, 0), (1, 116, 0), (0, 0, 0)][i % 4], found
+    return [event[3] for event in found[::4]]
+
+
+def test_the_key(tmp_path):
+    """One press, when it is asked for. The VM is off then, and has the key in its next life."""
+    result, told = operators.boot(
+        tmp_path, {"alpha": "kind=key"}, [
+            (5 * S, "shutdown alpha"), ("+0", "vms --json"), ("+0", "shutdown alpha"),
+            (6 * S, "vms --json"), *operators.at_once("shutdown alpha", "last alpha --json"),
+            ("+0", "start alpha"), (7 * S, "shutdown alpha 5"), (8 * S, "vms --json")],
+        own={"alpha": KEY + 'restart = "always";'}, until=operators.ENDED)
+    assert told[0] == ([PRESSED.format("alpha", 30)], 0), str(result)
+    (asked,) = operators.objects(told[1])
+    assert (asked["state"], asked["shutdown"]) == ("running", "asked")
+    assert told[2] == ([REFUSED["busy"].format("alpha")], 1)
+    assert operators.objects(told[3])[0]["state"] == "off"
+    assert told[4] == (["alpha is off already"], 0)
+    assert operators.objects((told[5][0][:1], told[5][1]))[0]["end"] == "shutdown"
+    assert told[6] == (["alpha is being started"], 0)
+    assert told[7] == ([PRESSED.format("alpha", 5)], 0)
+    assert operators.objects(told[8])[0]["state"] == "off"
+    assert [line for line in result.vm("alpha") if "type" not in line] == [
+        "key: 0 forged", "key: begins", "key: ISR 1"] * 2
+    first, second = presses(result, "alpha")
+    # The clock of the first life began with the first guest, and that of the second at 6 s.
+    assert abs(first - 5 * S) < S // 10 and abs(second - 1 * S) < S // 10, (first, second)
+
+
+def test_the_key_of_a_vcpu_that_moves(tmp_path):
+    """The hart that has vcpu 0 presses it."""
+    result, told = operators.boot(
+        tmp_path, {"alpha": "kind=key obeys=0"}, [
+            (1 * S, "move alpha 0 1"), (2 * S, "shutdown alpha 5"), (8 * S, "shutdown alpha"),
+            (9 * S, "move alpha 0 0"), (10 * S, "vms --json"), ("+0", "stop alpha")],
+        own={"alpha": KEY}, vcpus=("0 1",), until=operators.ENDED,
+        options=bare_guests.on_harts(tmp_path, 2))
+    assert [status for _, status in told] == [0] * 6, told
+    assert len(presses(result, "alpha")) == 2
+    assert [line for line in result.own if "did not end" in line] == [
+        "vm alpha: did not end in 5 s: stop pulls the plug"]
+
+
+def test_without_a_driver(tmp_path):
+    """The user is told."""
+    result, told = operators.boot(
+        tmp_path, {"alpha": "kind=key opens=0"}, [(1 * S, "shutdown alpha"), ("+0", "stop alpha")],
+        own={"alpha": KEY}, until=operators.ENDED)
+    assert told[0] == ([NO_DRIVER.format("alpha")], 1)
+    assert result.vm("alpha") == ["key: 0 forged", "key: begins"]
+
+
+def test_hostile_drivers(tmp_path):
+    """Neither random registers nor rings outside of its memory give a driver anything but a device
+    that wants a reset. The other VM counts exactly."""
+    for more in ("table=0x30109000", "buffer=0x7ffffffc", "table=0x80000008"):
+        result, told = operators.boot(
+            tmp_path, {"alpha": f"kind=key forges=3000 {more}", "beta": MEASURE}, [
+                (5 * S, "shutdown alpha 5"), (6 * S, "shutdown alpha"), ("+0", "stop alpha")],
+            own={"alpha": KEY}, until=operators.ENDED)
+        assert told[0] == ([PRESSED.format("alpha", 5)], 0)
+        # Its driver has reset the device, and it is pressed in vain again.
+        assert result.vm("alpha")[:4] == ["key: 3000 forged", "key: begins", "key: ISR 2",
+                                          "key: needs a reset"]
+        assert presses(result, "alpha") == []
+        assert result.vm("beta") == EXPECTED
+
+
+def test_linux_by_key(tmp_path):
+    """Its driver finds the power key, and a program gets one press by one interrupt."""
+    (tmp_path / "test").mkdir()
+    for name in ("virtio_input", "evdev"):
+        shutil.copy(harness.ROOT / f"build/guest/key-modules/{name}.ko", tmp_path / "test")
+    script = """
+insmod /test/virtio_input.ko; insmod /test/evdev.ko
+sed -n 's/^[INB]: //p' /proc/bus/input/devices
+echo ready
+dd if=/dev/input/event0 bs=24 count=4 2>/dev/null |
+    od -An -v -tu2 -w24 | awk '{ print $9, $10, $11 }'
+awk '/virtio/ { print $2, $(NF - 1), $NF }' /proc/interrupts
+"""
+    text = harness.linux_tree(tmp_path, {"alpha": script}, properties=KEY).read_text()
+    result, told = operators.run(tmp_path, text, ["alpha"], [
+        (10 * S, "shutdown alpha"), (15 * S, "vms --json")], until=operators.ENDED)
+    assert told[0] == ([PRESSED.format("alpha", 30)], 0)
+    assert operators.objects(told[1])[0]["state"] == "off", str(result)
+    said = result.vm("alpha")
+    assert said[said.index("alpha begin") + 1:said.index("alpha end 0")] == [
+        "Bus=0006 Vendor=1af4 Product=0000 Version=0001", 'Name="Tally power key"', "PROP=0",
+        "EV=3", "KEY=10000000000000 0", "ready",
+        "1 116 1", "0 0 0", "1 116 0", "0 0 0", "1 Edge virtio0"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Debian guests on disks, logged in to over SSH: a file that nobody has synced is kept by a
-shutdown that is asked for, and lost when the plug is pulled."""
+shutdown that is asked for, and lost when the plug is pulled. A power key ends programs first."""
 
 import contextlib
 import subprocess
@@ -29,13 +29,20 @@ def has_to_recover(machine, name):
     return "needs_recovery" in features
 
 
-def keeps_and_loses(machine):
+# A program that writes a file when it is told to end.
+SERVICE = """systemd-run --quiet --unit=ends sh -c \\
+    'trap "echo ended >/root/ended; exit" TERM; while :; do sleep 1; done'
+"""
+ANSWERS = {"key": ["alpha has 120 s to shut down", "alpha has shut down and is off"],
+           "sysrq": ["alpha has 120 s to sync and power off",
+                     "alpha has synced and is off; its programs were not ended"]}
+
+
+def keeps_and_loses(machine, how):
     boots = {name: machine.boot_id(name) for name in ("alpha", "beta")}
     write = "echo kept >/root/written && cat /root/written"
-    assert machine.ssh("alpha", write) == "kept\n"
-    asked = "alpha has 120 s to sync and power off"
-    assert ctl(machine, "shutdown", "alpha", "--timeout", "120") == (
-        0, [asked, "alpha has synced and is off; its programs were not ended"])
+    assert machine.ssh("alpha", SERVICE + write) == "kept\n"
+    assert ctl(machine, "shutdown", "alpha", "--timeout", "120") == (0, ANSWERS[how])
     assert not has_to_recover(machine, "alpha")
     subprocess.run(["/usr/sbin/e2fsck", "-fn", machine.folder / "alpha.ext4"], check=True,
                    capture_output=True)
@@ -50,12 +57,19 @@ def keeps_and_loses(machine):
         machine.boot_id(name, boots[name])
     read = "cat /root/written 2>/dev/null || true"
     assert machine.ssh("alpha", read) == "kept\n"
+    assert machine.ssh("alpha", "ls /root/ended 2>/dev/null || true") == (
+        "/root/ended\n" if how == "key" else "")
     assert machine.ssh("beta", read) != "kept\n"
 
 
-def test_what_is_kept(tmp_path):
-    """With the tree and the disk of `make run-debian`."""
+@pytest.mark.parametrize("tree,how", [("plic", "key"), ("aia", "key"), ("plic", "sysrq")])
+def test_what_is_kept(tmp_path, tree, how):
+    """With the trees and the disk of `make run-debian`, where guests have a power key."""
     for target in ("debian-disk", "build/guest/disk.cpio"):
         plain.make(target)
-    with contextlib.closing(Machine(tmp_path, TREES["plic"])) as machine:
-        keeps_and_loses(machine)
+    file = tmp_path / "vms.dts"
+    file.write_text(f'/include/ "{TREES[tree]}"\n', encoding="ascii")
+    if how == "sysrq":
+        file.write_text(TREES[tree].read_text().replace('shutdown = "key"', 'shutdown = "sysrq"'))
+    with contextlib.closing(Machine(tmp_path, file)) as machine:
+        keeps_and_loses(machine, how)

@@ -11,6 +11,7 @@ import fakes
 import harness
 
 TAKEN = "{} has {} s to sync and power off"
+PRESSED = "{} has {} s to shut down"
 ASKED, LATE = {"shutdown": "asked"}, {"shutdown": "late"}
 
 
@@ -51,20 +52,24 @@ def row(state="running", **more):
             **more}
 
 
-@pytest.mark.parametrize("looks,end,status,said", [
-    ([row(**ASKED), row("ending", **ASKED), row("off", **ASKED)], "shutdown", 0,
+@pytest.mark.parametrize("taken,looks,end,status,said", [
+    (TAKEN, [row(**ASKED), row("ending", **ASKED), row("off", **ASKED)], "shutdown", 0,
      "alpha has synced and is off; its programs were not ended"),
-    ([row("off", **LATE)], "stop", 1, "alpha is off, but has not synced: stop"),
-    ([row(**ASKED), row(**LATE)], None, 1, "alpha did not end in 30 s: stop pulls the plug"),
-    ([row(**ASKED), row("loading", **ASKED), row()], None, 1, "alpha has ended, and runs again"),
+    (TAKEN, [row("off", **LATE)], "stop", 1, "alpha is off, but has not synced: stop"),
+    (PRESSED, [row(**ASKED), row("off", **ASKED)], "shutdown", 0,
+     "alpha has shut down and is off"),
+    (PRESSED, [row("off", **LATE)], "stop", 1, "alpha is off, but has not shut down: stop"),
+    (TAKEN, [row(**ASKED), row(**LATE)], None, 1, "alpha did not end in 30 s: stop pulls the plug"),
+    (TAKEN, [row(**ASKED), row("loading", **ASKED), row()], None, 1,
+     "alpha has ended, and runs again"),
 ])
-def test_each_outcome(tmp_path, looks, end, status, said):
+def test_each_outcome(tmp_path, taken, looks, end, status, said):
     """It looks until there is one, and not once more."""
     looks = iter(looks)
 
     def answer(command):
         if command.startswith("shutdown"):
-            return 0, [TAKEN.format("alpha", 30)]
+            return 0, [taken.format("alpha", 30)]
         if command == "vms --json":
             return 0, [json.dumps(row("off") | {"vm": "beta"}), json.dumps(next(looks))]
         assert command == "last alpha --json"
@@ -74,8 +79,8 @@ def test_each_outcome(tmp_path, looks, end, status, said):
         machine = fakes.Asked(tmp_path / "control", answer)
         stack.callback(machine.end)
         done = ctl(machine.path, "shutdown", "alpha")
-    taken = TAKEN.format("alpha", 30)
-    assert done == ((0, [taken, said], []) if status == 0 else
-                    (status, [taken], [f"tools/tally-ctl: {said}"]))
+    first = taken.format("alpha", 30)
+    assert done == ((0, [first, said], []) if status == 0 else
+                    (status, [first], [f"tools/tally-ctl: {said}"]))
     assert next(looks, None) is None
     assert machine.commands[0] == "shutdown alpha"

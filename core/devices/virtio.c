@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/devices/virtio.h"
+
+#define NO_VECTOR 0xffffU
+
+enum {
+	OFFERED_WORD = 0x00,
+	OFFERED = 0x04,
+	ACCEPTED_WORD = 0x08,
+	ACCEPTED = 0x0c,
+	CONFIG_VECTOR = 0x10,
+	N_QUEUES = 0x12,
+	STATUS = 0x14,
+	QUEUE = 0x16,
+	QUEUE_SIZE = 0x18,
+	QUEUE_VECTOR = 0x1a,
+	QUEUE_ENABLE = 0x1c,
+	QUEUE_NOTIFY = 0x1e,
+	QUEUE_AREAS = 0x20,
+	QUEUE_AREAS_END = QUEUE_AREAS + 8 * VIRTIO_AREAS,
+};
+
+void virtio_reset(struct virtio *v)
+{
+	*v = (struct virtio){.offered = v->offered, .n_queues = v->n_queues};
+	for (uint32_t i = 0; i < v->n_queues; i++)
+		v->queues[i].size = VIRTIO_QUEUE_SIZE;
+}
+
+bool virtio_is_live(const struct virtio *v)
+{
+	const uint32_t live = VIRTIO_DRIVER_OK | VIRTIO_FEATURES_OK;
+
+	return (v->status & (live | VIRTIO_NEEDS_RESET)) == live;
+}
+
+/* Returns the bits of `word` that a register has. */
+static uint32_t half(uint64_t word, uint32_t number)
+{
+	return number < 2 ? (uint32_t)(word >> 32 * number) : 0;
+}
+
+static void set_half(uint64_t *word, uint32_t number, uint32_t value)
+{
+	if (number < 2)
+		*word = (*word & ~(UINT64_C(0xffffffff) << 32 * number)) | (uint64_t)value
+		                                                               << 32 * number;
+}
+
+static bool is_area(uint32_t offset)
+{
+	return offset >= QUEUE_AREAS && offset < QUEUE_AREAS_END && !(offset & 3);
+}
+
+/* A queue that is not there has size 0. */
+static uint32_t read_queue(const struct virtio *v, uint32_t offset)
+{
+	static const struct virtio_queue none;
+	const struct virtio_queue *q = v->queue < v->n_queues ? &v->queues[v->queue] : &none;
+
+	switch (offset) {
+	case QUEUE_SIZE:
+		return q->size;
+	case QUEUE_VECTOR:
+		return NO_VECTOR;
+	case QUEUE_ENABLE:
+		return q->enabled;
+	case QUEUE_NOTIFY:
+		return v->queue;
+	default:
+		return is_area(offset) ? half(q->areas[(offset - QUEUE_AREAS) / 8], offset >> 2 & 1)
+		                       : 0;
+	}
+}
+
+uint32_t virtio_read(const struct virtio *v, uint32_t offset)
+{
+	switch (offset) {
+	case OFFERED_WORD:
+		return v->offered_word;
+	case OFFERED:
+		return half(v->offered, v->offered_word);
+	case ACCEPTED_WORD:
+		return v->accepted_word;
+	case ACCEPTED:
+		return half(v->accepted, v->accepted_word);
+	case CONFIG_VECTOR:
+		return NO_VECTOR;
+	case N_QUEUES:
+		return v->n_queues;
+	case STATUS:
+		return v->status;
+	case QUEUE:
+		return v->queue;
+	default:
+		return read_queue(v, offset);
+	}
+}
+
+/* A queue in use does not change until the device is reset. */
+static void write_queue(struct virtio *v, uint32_t offset, uint32_t value)
+{
+	struct virtio_queue *q = &v->queues[v->queue];
+
+	if (v->queue >= v->n_queues || q->enabled)
+		return;
+	if (offset == QUEUE_SIZE && value && value <= VIRTIO_QUEUE_SIZE && !(value & (value - 1)))
+		q->size = (uint16_t)value;
+	else if (offset == QUEUE_ENABLE)
+		q->enabled = value == 1;
+	else if (is_area(offset))
+		set_half(&q->areas[(offset - QUEUE_AREAS) / 8], offset >> 2 & 1, value);
+}
+
+/* FEATURES_OK stays clear if the device cannot do with the features that the driver accepts. */
+static void write_status(struct virtio *v, uint8_t value)
+{
+	if (v->accepted & ~v->offered || !(v->accepted & VIRTIO_F_VERSION_1))
+		value &= (uint8_t)~VIRTIO_FEATURES_OK;
+	if (value)
+		v->status = value | (v->status & VIRTIO_NEEDS_RESET);
+	else
+		virtio_reset(v);
+}
+
+void virtio_write(struct virtio *v, uint32_t offset, uint32_t value)
+{
+	switch (offset) {
+	case OFFERED_WORD:
+		v->offered_word = value;
+		break;
+	case ACCEPTED_WORD:
+		v->accepted_word = value;
+		break;
+	case ACCEPTED:
+		if (!(v->status & VIRTIO_FEATURES_OK))
+			set_half(&v->accepted, v->accepted_word, value);
+		break;
+	case STATUS:
+		write_status(v, (uint8_t)value);
+		break;
+	case QUEUE:
+		v->queue = (uint16_t)value;
+		break;
+	default:
+		write_queue(v, offset, value);
+	}
+}

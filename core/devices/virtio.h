@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Model of the common configuration of a virtio device: its status, features and queues, as on a
+ * PCI function (VIRTIO 1.2, 4.1.4.3). Queues are split. There are no legacy interface and no
+ * MSI-X. The caller of each function holds the lock of the VM's devices; any hart may call.
+ */
+#ifndef CORE_DEVICES_VIRTIO_H
+#define CORE_DEVICES_VIRTIO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define VIRTIO_MAX_QUEUES 2U
+#define VIRTIO_QUEUE_SIZE 64U /* at most; a driver may choose a lower power of two */
+
+#define VIRTIO_DRIVER_OK   0x04U /* bits of the status */
+#define VIRTIO_FEATURES_OK 0x08U
+#define VIRTIO_NEEDS_RESET 0x40U
+
+#define VIRTIO_F_VERSION_1 (UINT64_C(1) << 32)
+
+enum { VIRTIO_DESCRIPTORS, VIRTIO_AVAILABLE, VIRTIO_USED, VIRTIO_AREAS };
+
+struct virtio_queue {
+	uint64_t areas[VIRTIO_AREAS]; /* guest physical */
+	uint16_t size;
+	bool enabled;
+	/* The next entry of the available ring, modulo 2^16. The device uses buffers in the order
+	 * of that ring, so this is its index in the used ring, too. */
+	uint16_t next;
+};
+
+struct virtio {
+	/* Constant after boot. */
+	uint64_t offered; /* features */
+	uint16_t n_queues;
+	/* The rest is set by virtio_reset(). */
+	uint64_t accepted;
+	uint32_t offered_word, accepted_word; /* which 32 features the registers have */
+	uint16_t queue;                       /* which queue they have */
+	uint8_t status;
+	struct virtio_queue queues[VIRTIO_MAX_QUEUES];
+};
+
+void virtio_reset(struct virtio *v);
+
+/* Whether the driver has set the device up, and nothing has failed since. */
+bool virtio_is_live(const struct virtio *v);
+
+/* Accesses of the driver, of the width of the register at this offset, and of 32 bits where it has
+ * 64. Elsewhere reads return 0 and writes are ignored, as are values that the driver must not
+ * write. */
+uint32_t virtio_read(const struct virtio *v, uint32_t offset);
+void virtio_write(struct virtio *v, uint32_t offset, uint32_t value);
+
+#endif

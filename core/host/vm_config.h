@@ -241,6 +241,7 @@ struct vm_config {
 	uint32_t heartbeat_ms;  /* a guest that does not ring for this long has failed; 0: none */
 	bool deferred;          /* boot does not start it */
 	bool sysrq;             /* its kernel can be asked to sync and power off, by its console */
+	bool suspend;           /* its kernel is told how a vcpu sleeps in a suspended system */
 	bool crash_exits;       /* its exits are recorded for its last words */
 	bool bad_access_stops;  /* an access outside its memory and devices ends it */
 	uint32_t share;         /* its vcpus' turns are this many times tree.turn_us long */

@@ -36,6 +36,7 @@ bool vm_parse_life(const struct vm_node *n, const struct vm_prop *props)
 	    !vm_read_on(n, &props[LIFE_CRASH_EXITS], &vm->crash_exits) ||
 	    !vm_read_choice(n, &props[LIFE_BOOT], "now", "defer", &vm->deferred) ||
 	    !vm_read_choice(n, &props[LIFE_SHUTDOWN], "none", "sysrq", &vm->sysrq) ||
+	    !vm_read_on(n, &props[LIFE_SUSPEND], &vm->suspend) ||
 	    !parse_heartbeat(n, &props[LIFE_HEARTBEAT]) ||
 	    !vm_read_u32(n, &props[LIFE_RESTART_LIMIT], &vm->restart_limit))
 		return false;

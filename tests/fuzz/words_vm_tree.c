@@ -52,6 +52,7 @@ static const char *const props[] = {
     "crash-exits",
     "shutdown",
     "sysrq",
+    "suspend",
     "boot",
     "defer",
     "lok",

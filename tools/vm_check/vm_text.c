@@ -191,6 +191,8 @@ void print_vm(const struct vm_tree *tree, const struct vm_config *vm,
 		printf("  heartbeat %" PRIu32 " ms\n", vm->heartbeat_ms);
 	if (vm->sysrq)
 		printf("  shutdown  sysrq: its kernel is asked by its console\n");
+	if (vm->suspend)
+		printf("  suspend   on: vms tells when it sleeps\n");
 	if (vm->crash_exits)
 		printf("  crash     its last exits are kept\n");
 	printf("  restart   %s; limit %" PRIu32 "; bad access: %s\n", restart_name(vm),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Waits for a VM that was asked to shut down. Tally keeps the time: it tells when that is over."""
+"""Waits for VMs that were asked to shut down. Tally keeps the time: it tells when that is over."""
 import re
 import time
 
@@ -16,8 +16,9 @@ def command(words, seconds, json):
         " --json" if json else "")
 
 
-def outcome(machine, name, seconds):
-    """Returns a status of tally_ctl and a line about the VM, or None while it may still end."""
+def outcome(machine, name, within):
+    """Returns a status of tally_ctl and a line about the VM, or None while it may still end.
+    within: what it has, in words."""
     (row,) = [row for row in machine.objects("vms") if row["vm"] == name]
     if row["state"] == "off":
         end = machine.objects("last " + name)[0]["end"]
@@ -25,18 +26,51 @@ def outcome(machine, name, seconds):
             return tally_ctl.DONE, name + " has synced and is off; its programs were not ended"
         return tally_ctl.FAILED, "%s is off, but has not synced: %s" % (name, end)
     if row.get("shutdown") == "late":
-        return tally_ctl.FAILED, "%s did not end in %s s: stop pulls the plug" % (name, seconds)
+        return tally_ctl.FAILED, "%s did not end in %s: stop pulls the plug" % (name, within)
     if row["state"] == "running" and "shutdown" not in row:
         return tally_ctl.FAILED, name + " has ended, and runs again"
     return None
 
 
-def wait(machine, name, answer):
-    """Returns a status and lines when the VM has ended, or has not in time. answer: the line with
-    which Tally has taken up the request."""
-    asked = re.search(r" has (\d+) s to sync ", answer)
-    if not asked:
-        return tally_ctl.DONE, []  # it is off already
-    while not (found := outcome(machine, name, asked[1])):
+def given(answer):
+    """Returns what a VM has, in words, from the line with which Tally has taken up the request;
+    None: it is off already."""
+    found = re.search(r" has (\d+ s) to sync ", answer)
+    return found and found[1]
+
+
+def end_of(machine, name, within):
+    """Waits for outcome()."""
+    while not (found := outcome(machine, name, within)):
         time.sleep(PAUSE_S)
-    return found[0], [found[1]]
+    return found
+
+
+def wait(machine, name, answer):
+    """Returns a status and lines when the VM has ended, or has not in time. answer: as for
+    given()."""
+    within = given(answer)
+    if not within:
+        return tally_ctl.DONE, []
+    status, line = end_of(machine, name, within)
+    return status, [line]
+
+
+def ask_all(machine, seconds):
+    """Asks each VM that is on, waits for those that can be asked, and yields lines about both.
+    seconds: as for command()."""
+    waits = []
+    for row in machine.objects("vms"):
+        if row["state"] == "off":
+            continue
+        if row.get("shutdown") == "asked":
+            waits.append((row["vm"], "time"))
+            continue
+        status, lines = machine.ask(command(["shutdown", row["vm"]], seconds, False))
+        if status == tally_ctl.WRONG:
+            raise tally_ctl.BadCommand("; ".join(lines))
+        yield from lines
+        if status == tally_ctl.DONE and given(lines[0]):
+            waits.append((row["vm"], given(lines[0])))
+    for name, within in waits:
+        yield end_of(machine, name, within)[1]

@@ -250,13 +250,14 @@ struct vm_config {
 	uint32_t heartbeat_ms;  /* a guest that does not ring for this long has failed; 0: none */
 	bool deferred;          /* boot does not start it */
 	enum vm_shutdown_by shutdown;
-	uint32_t key_source; /* the interrupt of its power key; 0: it has none */
-	bool crash_exits;       /* its exits are recorded for its last words */
-	bool bad_access_stops;  /* an access outside its memory and devices ends it */
-	uint32_t share;         /* its vcpus' turns are this many times tree.turn_us long */
-	uint32_t turn_us;       /* length of a turn of its vcpus, at most a second */
-	bool no_look;           /* no looks while a vcpu computes; no other vcpu runs on its hart */
-	uint32_t controls;      /* bit n: it may start, stop and restart VM n of the tree */
+	uint32_t key_source;   /* the interrupt of its power key; 0: it has none */
+	bool suspend;          /* its kernel is told how a vcpu sleeps in a suspended system */
+	bool crash_exits;      /* its exits are recorded for its last words */
+	bool bad_access_stops; /* an access outside its memory and devices ends it */
+	uint32_t share;        /* its vcpus' turns are this many times tree.turn_us long */
+	uint32_t turn_us;      /* length of a turn of its vcpus, at most a second */
+	bool no_look;          /* no looks while a vcpu computes; no other vcpu runs on its hart */
+	uint32_t controls;     /* bit n: it may start, stop and restart VM n of the tree */
 	/* Of an operator; all others 0 without access. */
 	struct vm_operator {
 		enum vm_operator_access access;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arch/riscv/hart/isa.h"
+#include "arch/riscv/hart/sbi_spec.h"
 #include "core/devices/vaplic.h"
 #include "core/devices/vplic.h"
 #include "core/devices/vrtc.h"
@@ -25,11 +26,13 @@
 
 #define PHANDLE_CHIP     1U /* the PLIC or APLIC */
 #define PHANDLE_INTC(n)  (2U + (n))
+#define PHANDLE_SLEEP    0xfeU
 #define PHANDLE_IMSIC    0xffU
 #define PHANDLE_CLOCK(n) (0x100U + (n)*DEVICE_CLOCKS)
 #define IRQ_S_EXT        9U          /* local interrupt number: supervisor external */
 #define IRQ_NONE         0xffffffffU /* a context that interrupts no mode of the guest */
 #define LEVEL_HIGH       4U          /* type of an interrupt of an APLIC */
+#define LONGEST_US       0x7fffffffU
 #define STDOUT           "/soc/" UART_NODE
 #define CPU_NAME_VHARTID 4U /* index of the digit in "cpu@0" */
 
@@ -135,7 +138,8 @@ static void write_shared(struct dt_writer *w, const struct vm_config *vm,
 	}
 }
 
-static void write_cpu(struct dt_writer *w, uint32_t vhartid, const struct guest_machine *machine)
+static void write_cpu(struct dt_writer *w, uint32_t vhartid, const struct vm_config *vm,
+                      const struct guest_machine *machine)
 {
 	char name[] = "cpu@0";
 
@@ -155,6 +159,8 @@ static void write_cpu(struct dt_writer *w, uint32_t vhartid, const struct guest_
 		dt_put_u32(w, "riscv,cboz-block-size", machine->cboz_block);
 	if (machine->cbop_block)
 		dt_put_u32(w, "riscv,cbop-block-size", machine->cbop_block);
+	if (vm->suspend)
+		dt_put_u32(w, "cpu-idle-states", PHANDLE_SLEEP);
 
 	dt_begin(w, "interrupt-controller");
 	dt_put_string(w, "compatible", "riscv,cpu-intc");
@@ -166,6 +172,25 @@ static void write_cpu(struct dt_writer *w, uint32_t vhartid, const struct guest_
 	dt_end(w);
 }
 
+/*
+ * The state of a vcpu in a system that is suspended. Linux has a driver for it, and so stops its
+ * clock and its timers then. It never chooses the state when it is only idle, because that takes
+ * longer than it allows by default (2,000 s).
+ */
+static void write_sleep(struct dt_writer *w)
+{
+	dt_begin(w, "idle-states");
+	dt_begin(w, "sleep");
+	dt_put_string(w, "compatible", "riscv,idle-state");
+	dt_put_u32(w, "riscv,sbi-suspend-param", SBI_HSM_SUSPEND_RETENTIVE);
+	dt_put_u32(w, "entry-latency-us", 1);
+	dt_put_u32(w, "exit-latency-us", LONGEST_US);
+	dt_put_u32(w, "min-residency-us", LONGEST_US);
+	dt_put_u32(w, "phandle", PHANDLE_SLEEP);
+	dt_end(w);
+	dt_end(w);
+}
+
 static void write_cpus(struct dt_writer *w, const struct vm_config *vm,
                        const struct guest_machine *machine)
 {
@@ -173,7 +198,9 @@ static void write_cpus(struct dt_writer *w, const struct vm_config *vm,
 	put_address_cells(w, 1, 0);
 	dt_put_u32(w, "timebase-frequency", machine->timebase_frequency);
 	for (uint32_t i = 0; i < vm->n_vcpus; i++)
-		write_cpu(w, i, machine);
+		write_cpu(w, i, vm, machine);
+	if (vm->suspend)
+		write_sleep(w);
 	dt_end(w);
 }
 

@@ -63,7 +63,7 @@ static const struct command commands[] = {
      "to another of the harts that it may run on", CONTROL, false},
     {"time", "--json or nothing, or seconds since 1970", 1, 2, prompt_clock,
      "the machine's time of day; sets it for all VMs", WATCH, true},
-    {"poweroff", "nothing", 1, 1, power_off, "pulls the plug of all VMs", SERIAL, false},
+    {"poweroff", "nothing", 1, 1, power_off, "pulls the plug of all VMs, asks none", SERIAL, false},
     {"frames", "on or off", 2, 2, frames, "for programs (docs/frames.md)", SERIAL, false},
     {"help", "nothing", 1, 1, help, "these lines", WATCH, false},
     {"keys", "nothing", 1, 1, keys, "the keys after Ctrl-T, and the VMs", SERIAL, false},

@@ -46,6 +46,8 @@ static void add_rest(struct prompt *p, const struct vm *vm)
 	}
 	if (vm->config->deferred && !vm->life.number)
 		text_add(&p->out, ",'waits_for_first_start':true");
+	if (atomic_load(&vm->state) == VM_RUNNING && vm_is_asleep(vm))
+		text_add(&p->out, ",'asleep':true");
 	if (asked)
 		text_add(&p->out, ",'shutdown':'%s'", asked & SHUTDOWN_LATE ? "late" : "asked");
 	if (vm_has_trusted_dma(vm->config))

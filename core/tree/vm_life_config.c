@@ -41,6 +41,7 @@ bool vm_parse_life(const struct vm_node *n, const struct vm_prop *props)
 	    !vm_read_on(n, &props[LIFE_CRASH_EXITS], &vm->crash_exits) ||
 	    !vm_read_choice(n, &props[LIFE_BOOT], "now", "defer", &vm->deferred) ||
 	    !vm_read_word(n, &props[LIFE_SHUTDOWN], ways, 3, &shutdown) ||
+	    !vm_read_on(n, &props[LIFE_SUSPEND], &vm->suspend) ||
 	    !parse_heartbeat(n, &props[LIFE_HEARTBEAT]) ||
 	    !vm_read_u32(n, &props[LIFE_RESTART_LIMIT], &vm->restart_limit))
 		return false;

@@ -15,11 +15,12 @@ enum {
 	LIFE_CRASH_EXITS,
 	LIFE_BOOT,
 	LIFE_SHUTDOWN,
+	LIFE_SUSPEND,
 	VM_LIFE_PROPS
 };
 #define VM_LIFE_PROP_NAMES                                                                         \
 	"restart", "restart-limit", "bad-access", "controls", "heartbeat-ms", "crash-exits",       \
-	    "boot", "shutdown"
+	    "boot", "shutdown", "suspend"
 
 /* Sets the members of the VM for these properties, except controls. props has VM_LIFE_PROPS
  * entries. */

@@ -170,7 +170,7 @@ bool vcpu_has_interrupt(const struct vcpu *vcpu);
 uint64_t vcpu_wake_requests(const struct vcpu *vcpu);
 
 /* Returns the host time of the guest's next timer interrupt; ~0: none. The vcpu is not resident.
- * Home hart only. */
+ * Home hart only, but for vm_is_asleep(). */
 uint64_t vcpu_timer_deadline(const struct vcpu *vcpu);
 
 /* Whether it is started or suspended, so that it gets interrupts and fences. Any hart may call

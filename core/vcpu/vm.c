@@ -16,6 +16,22 @@ const char *vm_state_name(const struct vm *vm)
 	return names[atomic_load(&vm->state)];
 }
 
+bool vm_is_asleep(const struct vm *vm)
+{
+	bool asleep = false;
+
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
+		unsigned long state = atomic_load(&vm->vcpus[i]->hsm_state);
+
+		if (state == SBI_HSM_STATE_STOPPED)
+			continue;
+		if (state != SBI_HSM_STATE_SUSPENDED || vcpu_timer_deadline(vm->vcpus[i]) != ~0UL)
+			return false;
+		asleep = true;
+	}
+	return asleep;
+}
+
 static void end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *failure,
                 uint64_t value, const char *unit)
 {

@@ -100,6 +100,11 @@ void vms_start(void);
 
 const char *vm_state_name(const struct vm *vm);
 
+/* Whether the VM, which runs, sleeps until an interrupt of a device: each vcpu that is on has
+ * suspended itself (SBI HSM) and has no timer. Any hart may call it; for the user, because the
+ * answer may be a moment old. */
+bool vm_is_asleep(const struct vm *vm);
+
 /*
  * Ends a life: stops all vcpus, on all harts. `by` is the vcpu that caused the end, NULL if none
  * did. `failure` and `value` are for VM_END_FAILED. Any hart may call it; only the first call in a

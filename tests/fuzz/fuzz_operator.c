@@ -364,6 +364,11 @@ const char *vm_state_name(const struct vm *vm)
 	return index_of(vm) ? "running" : "off";
 }
 
+bool vm_is_asleep(const struct vm *vm)
+{
+	return index_of(vm);
+}
+
 uint64_t vcpu_budget_throttled(const struct vcpu *vcpu, uint64_t now)
 {
 	(void)vcpu;

@@ -53,6 +53,7 @@ static const char *const props[] = {
     "shutdown",
     "sysrq",
     "key",
+    "suspend",
     "boot",
     "defer",
     "lok",

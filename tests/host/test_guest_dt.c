@@ -253,6 +253,35 @@ static void clock_of_its_own(void **state)
 	is_cells(path, "interrupts", (const uint32_t[]){11, 4}, 2);
 }
 
+/* The sleep of a vcpu in a suspended system, which Linux takes for none else: its exit may take
+ * longer than 2,000 s. */
+static void told_how_to_suspend(void **state)
+{
+	struct vm_config vm = a_vm(2);
+	const char *path = "/cpus/idle-states/sleep";
+
+	(void)state;
+	build(&vm);
+	has("/cpus", 3, 2);
+	vm.suspend = true;
+	build(&vm);
+	has("/cpus", 3, 3);
+	has("/cpus/idle-states", 0, 1);
+	has(path, 6, 0);
+	is_string(path, "compatible", "riscv,idle-state");
+	is_u32(path, "riscv,sbi-suspend-param", 0);
+	is_u32(path, "entry-latency-us", 1);
+	is_u32(path, "exit-latency-us", 0x7fffffff);
+	is_u32(path, "min-residency-us", 0x7fffffff);
+	assert_int_not_equal(fdt_get_phandle(dt, at(path)), 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		const char *cpu = i ? "/cpus/cpu@1" : "/cpus/cpu@0";
+
+		has(cpu, 10, 1);
+		is_u32(cpu, "cpu-idle-states", fdt_get_phandle(dt, at(path)));
+	}
+}
+
 static void without_console_initrd_bootargs(void **state)
 {
 	struct vm_config vm = a_vm(1);
@@ -530,6 +559,7 @@ static void dtc_has_no_objection(void **state)
 
 		vm.console = s == 1;
 		vm.virt = s == 1;
+		vm.suspend = s == 1;
 		build(&vm);
 		assert_true(fd >= 0);
 		assert_int_equal(write(fd, dt, fdt_totalsize(dt)), fdt_totalsize(dt));
@@ -552,6 +582,7 @@ int main(void)
 	    cmocka_unit_test(cpus),
 	    cmocka_unit_test(plic),
 	    cmocka_unit_test(clock_of_its_own),
+	    cmocka_unit_test(told_how_to_suspend),
 	    cmocka_unit_test(soc_and_uart),
 	    cmocka_unit_test(without_console_initrd_bootargs),
 	    cmocka_unit_test(seed),

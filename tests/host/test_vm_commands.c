@@ -842,6 +842,49 @@ static void asked_by_the_key(void **state)
 	vm.key = NULL;
 }
 
+/* --- sleep ---------------------------------------------------------------------------------- */
+
+static uint64_t timers[VCPUS];
+
+uint64_t vcpu_timer_deadline(const struct vcpu *vcpu)
+{
+	return timers[vcpu->id];
+}
+
+/* Whether it is told, with its vcpus in these states. */
+static bool asleep(unsigned long one, unsigned long other)
+{
+	atomic_store(&vcpus[0].hsm_state, one);
+	atomic_store(&vcpus[1].hsm_state, other);
+	return vm_is_asleep(&vm);
+}
+
+/* Each vcpu that is on has suspended itself, at least one, and none has a timer. */
+static void asleep_or_not(void **state)
+{
+	const unsigned long awake[] = {SBI_HSM_STATE_STARTED, SBI_HSM_STATE_START_PENDING,
+	                               HSM_CLAIMED};
+	const unsigned long on = SBI_HSM_STATE_SUSPENDED, off = SBI_HSM_STATE_STOPPED;
+
+	(void)state;
+	boot();
+	timers[0] = timers[1] = ~0UL;
+	assert_true(asleep(on, on));
+	assert_true(asleep(on, off));
+	assert_true(asleep(off, on));
+	assert_false(asleep(off, off));
+	for (size_t i = 0; i < sizeof(awake) / sizeof(awake[0]); i++) {
+		assert_false(asleep(on, awake[i]));
+		assert_false(asleep(awake[i], on));
+		assert_false(asleep(awake[i], off));
+	}
+	timers[1] = ~0UL - 1;
+	assert_false(asleep(on, on));
+	assert_true(asleep(on, off));
+	timers[0] = 0;
+	assert_false(asleep(on, off));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -857,6 +900,7 @@ int main(void)
 	    cmocka_unit_test(asked_and_obeyed),
 	    cmocka_unit_test(asked_in_vain),
 	    cmocka_unit_test(asked_by_the_key),
+	    cmocka_unit_test(asleep_or_not),
 	    cmocka_unit_test(last_words),
 	    cmocka_unit_test(a_command_while_the_end_is_logged),
 	};

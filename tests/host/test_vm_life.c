@@ -148,6 +148,14 @@ static void bad_values(void **state)
 	set_string(t, BETA, "shutdown", "acpi");
 	refused(t, VM_REFUSED_VALUE, "/vms/beta: shutdown: is not \"none\", \"sysrq\" or \"key\"");
 	delete_prop(t, BETA, "shutdown");
+	set_string(t, BETA, "suspend", "on");
+	assert_true(accepted(t)->vms[1].suspend);
+	assert_false(accepted(t)->vms[0].suspend);
+	set_string(t, BETA, "suspend", "off");
+	assert_false(accepted(t)->vms[1].suspend);
+	set_string(t, BETA, "suspend", "mem");
+	refused(t, VM_REFUSED_VALUE, "/vms/beta: suspend: is not \"on\" or \"off\"");
+	delete_prop(t, BETA, "suspend");
 	set_string(t, BETA, "crash-exits", "always");
 	refused(t, VM_REFUSED_VALUE, "/vms/beta: crash-exits: is not \"on\" or \"off\"");
 

@@ -131,13 +131,14 @@ void print_json_vm(const struct vm_tree *tree, const struct vm_config *vm,
 		printf(",\"budget\":null");
 	printf(",\"console\":%s,\"interrupts\":\"%s\",\"machine\":\"%s\",\"restart\":\"%s\","
 	       "\"restart_limit\":%" PRIu32 ",\"boot\":\"%s\",\"heartbeat_ms\":%" PRIu32
-	       ",\"shutdown\":\"%s\",\"crash_exits\":%s,\"bad_access\":\"%s\",\"look\":%s,"
-	       "\"share\":%" PRIu32 ",\"turn_us\":%" PRIu32 ",\"controls\":[%s],\"operator\":",
+	       ",\"shutdown\":\"%s\",\"suspend\":%s,\"crash_exits\":%s,\"bad_access\":\"%s\","
+	       "\"look\":%s,\"share\":%" PRIu32 ",\"turn_us\":%" PRIu32
+	       ",\"controls\":[%s],\"operator\":",
 	       vm->console ? "true" : "false", vm->aia ? "aia" : "plic",
 	       vm->virt ? "virt" : "tally", restart_name(vm), vm->restart_limit,
 	       vm->deferred ? "defer" : "now", vm->heartbeat_ms, shutdown_name(vm),
-	       vm->crash_exits ? "true" : "false", bad_access_name(vm),
-	       vm->no_look ? "false" : "true", vm->share, vm->turn_us,
+	       vm->suspend ? "true" : "false", vm->crash_exits ? "true" : "false",
+	       bad_access_name(vm), vm->no_look ? "false" : "true", vm->share, vm->turn_us,
 	       names_of(tree, vm->controls, true));
 	print_json_operator(tree, &vm->operator);
 	printf(",\"pmu\":");

@@ -205,6 +205,8 @@ void print_vm(const struct vm_tree *tree, const struct vm_config *vm,
 	if (vm->shutdown == VM_SHUTDOWN_KEY)
 		printf("  shutdown  key: by its power key, interrupt %" PRIu32 "\n",
 		       vm->key_source);
+	if (vm->suspend)
+		printf("  suspend   on: vms tells when it sleeps\n");
 	if (vm->crash_exits)
 		printf("  crash     its last exits are kept\n");
 	printf("  restart   %s; limit %" PRIu32 "; bad access: %s\n", restart_name(vm),

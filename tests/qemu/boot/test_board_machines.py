@@ -126,8 +126,8 @@ def test_console_input(tmp_path, machine):
     path = tmp_path / "control"
     answers = []
     asks = threading.Thread(target=lambda: answers.append(subprocess.run(
-        [harness.ROOT / "tools/tally-ctl", "--socket", path, "poweroff"], check=False,
-        capture_output=True, text=True)))
+        [harness.ROOT / "tools/tally-ctl", "--socket", path, "poweroff", "now"],
+        check=False, capture_output=True, text=True)))
     result = boot(tmp_path, machine, {"alpha": "kind=busy ticks=100000000000000"},
                   (*firmware, "--control", path), meanwhile=asks)
     asks.join()

@@ -123,7 +123,7 @@ def test_json(tree_file):
             "bootargs": 'say "hi"\\', "console": False, "interrupts": "plic",
             "machine": "tally", "restart": "on-failure", "restart_limit": 7, "boot": "now",
             "heartbeat_ms": 250,
-            "shutdown": "none",
+            "shutdown": "none", "suspend": False,
             "crash_exits": True, "bad_access": "stop",
             "look": False, "share": 5, "turn_us": 3500, "budget": None,
             "controls": [], "operator": None,
@@ -139,11 +139,12 @@ def test_json(tree_file):
 
 
 def test_shutdown(tree_file):
-    text = TREE.replace("kernel =", 'shutdown = "sysrq"; kernel =')
+    text = TREE.replace("kernel =", 'shutdown = "sysrq"; suspend = "on"; kernel =')
     lines = check(tree_file(text)).stdout.splitlines()
     assert "  shutdown  sysrq: its kernel is asked by its console" in lines
     (one,) = json.loads(check(tree_file(text), "--json").stdout)["vms"]
-    assert one["shutdown"] == "sysrq"
+    assert (one["shutdown"], one["suspend"]) == ("sysrq", True)
+    assert "  suspend   on: vms tells when it sleeps" in lines
     text = text.replace("sysrq", "key")
     assert "  shutdown  key: by its power key, interrupt 31" in check(
         tree_file(text)).stdout.splitlines()
@@ -397,9 +398,9 @@ def test_every_property_is_documented():
               names("vm_groups.h", "#define VM_TURN_PROP_NAMES").split("\n")[0])
     text = (ROOT / "dts/README.md").read_text(encoding="utf-8")
     properties = re.findall(r'"([a-z-]+)"', source)
-    assert len(properties) == 30
+    assert len(properties) == 31
     properties += re.findall(r'"([a-z-]+)"', names("pmu_node.c", "names[PROPS]").split(";")[0])
-    assert len(properties) == 38
+    assert len(properties) == 39
     devices = re.findall(r'"([a-z-]+)"', names("vm_devices.c", "props[DEVICE_PROPS]").split(";")[0])
     assert len(devices) == 6
     shared = sum((re.findall(r'"([a-z-]+)"', names("vm_shared.c", f"{which}_props[").split(";")[0])

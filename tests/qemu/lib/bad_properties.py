@@ -166,6 +166,8 @@ REFUSALS = [
      '/vms/one: shutdown: is not "none", "sysrq" or "key"'),
     ("kernel = <&bare>;", 'kernel = <&bare>; shutdown = "sysrq"; console = "off";',
      '/vms/one: shutdown: "sysrq" needs the console'),
+    ("kernel = <&bare>;", 'kernel = <&bare>; suspend = "mem";',
+     '/vms/one: suspend: is not "on" or "off"'),
     ("kernel = <&bare>;", 'kernel = <&bare>; boot = "later";',
      '/vms/one: boot: is not "now" or "defer"'),
     ("kernel = <&bare>;", 'kernel = <&bare>; boot = "defer";',

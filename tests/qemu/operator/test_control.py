@@ -165,7 +165,7 @@ def test_each_exit_status(running, tmp_path):
 def test_power_off(running):
     """The answer comes before the end."""
     run = running({"alpha": FOREVER, "beta": FOREVER})
-    assert run.ctl("poweroff") == (
+    assert run.ctl("poweroff", "now") == (
         0, ["all VMs are being stopped, then the machine goes off"], [])
     run.read_until(None)
     assert run.process.wait() == harness.OK and "all VMs ended" in run.console

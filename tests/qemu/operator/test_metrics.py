@@ -54,7 +54,7 @@ CAUSE = "tally_vcpu_exits_total, tally_vcpu_hs_instructions_total"
 ELSEWHERE = {
     "vms": {**WHO, "state": "tally_vm_state", "dma": "tally_vm_dma_trusted",
             "waits_for_first_start": "tally_vm_first_start_awaited",
-            "shutdown": "tally_vm_shutdown_late",
+            "shutdown": "tally_vm_shutdown_late", "asleep": "tally_vm_asleep",
             "harts": "tally_vcpu_info has each vcpu's",
             "memory_at": "addresses, which do not change; tally_vm_memory_bytes has their sum"},
     "exits": {**WHO, "event": "a label",
@@ -124,6 +124,7 @@ class Expected:
             self.put("tally_vm_dma_trusted", "dma" in row, vm=row["vm"])
             self.put("tally_vm_first_start_awaited", "waits_for_first_start" in row, vm=row["vm"])
             self.put("tally_vm_shutdown_late", row.get("shutdown") == "late", vm=row["vm"])
+            self.put("tally_vm_asleep", "asleep" in row, vm=row["vm"])
             crash = told["crash " + row["vm"]][0]
             self.put("tally_vm_crashes_total", crash.get("crash", 0), vm=row["vm"])
             if crash["failure"]:

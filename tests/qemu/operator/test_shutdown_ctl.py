@@ -12,6 +12,7 @@ import harness
 
 TAKEN = "{} has {} s to sync and power off"
 PRESSED = "{} has {} s to shut down"
+OFF = "all VMs are being stopped, then the machine goes off"
 ASKED, LATE = {"shutdown": "asked"}, {"shutdown": "late"}
 
 
@@ -42,13 +43,22 @@ def test_of_guests(running):
     for wrong in (["--timeout", "4"], ["--timeout", "6.5"], ["--json"], ["5", "5"]):
         assert ctl(run.path, "shutdown", "beta", *wrong) == (2, [], [
             "tools/tally-ctl: shutdown takes a VM, and 5 to 3600 seconds or nothing"])
-    assert run.ctl("poweroff")[0] == 0
+    run.ctl("start", "alpha")
+    while run.console.count("[alpha] asked: begins") < 2:
+        run.read_line()
+    assert ctl(run.path, "poweroff", "--timeout", "4") == (2, [], [
+        "tools/tally-ctl: shutdown takes a VM, and 5 to 3600 seconds or nothing"])
+    assert ctl(run.path, "poweroff", "--timeout", "6") == (0, [
+        TAKEN.format("alpha", 6), TAKEN.format("beta", 6),
+        "shutdown: gamma: its kernel has not opened the console",
+        "alpha has synced and is off; its programs were not ended",
+        "beta did not end in 6 s: stop pulls the plug", OFF], [])
     run.read_until(None)
     assert run.process.wait() == harness.OK
 
 
-def row(state="running", **more):
-    return {"vm": "alpha", "state": state, "uptime_ms": 1, "vcpus": 1, "harts": [0], "memory": 0,
+def row(state="running", vm="alpha", **more):
+    return {"vm": vm, "state": state, "uptime_ms": 1, "vcpus": 1, "harts": [0], "memory": 0,
             **more}
 
 
@@ -84,3 +94,33 @@ def test_each_outcome(tmp_path, taken, looks, end, status, said):
                     (status, [first], [f"tools/tally-ctl: {said}"]))
     assert next(looks, None) is None
     assert machine.commands[0] == "shutdown alpha"
+
+
+def test_poweroff(tmp_path):
+    """It asks each VM that is on, waits for those that are asked, and only then switches off."""
+    none = 'shutdown: beta has shutdown = "none": stop pulls the plug'
+    first = [row(), row(vm="beta"), row("off", vm="gamma"), row(vm="delta", **ASKED)]
+    looks = iter([first, [row(**ASKED), *first[1:]],
+                  [row("off", **ASKED), *first[1:]], [row(vm="delta", **LATE)]])
+    answers = {"shutdown alpha": (0, [TAKEN.format("alpha", 30)]), "shutdown beta": (1, [none]),
+               "last alpha --json": (0, [json.dumps({"vm": "alpha", "end": "shutdown"})]),
+               "poweroff": (0, [OFF])}
+
+    def answer(command):
+        if command == "vms --json":
+            return fakes.told(next(looks))
+        return answers[command]
+
+    with contextlib.ExitStack() as stack:
+        machine = fakes.Asked(tmp_path / "control", answer)
+        stack.callback(machine.end)
+        assert ctl(machine.path, "poweroff", "now") == (0, [OFF], [])
+        assert machine.commands == ["poweroff"]
+        assert ctl(machine.path, "poweroff") == (0, [
+            TAKEN.format("alpha", 30), none,
+            "alpha has synced and is off; its programs were not ended",
+            "delta did not end in time: stop pulls the plug", OFF], [])
+    assert machine.commands[1:] == [
+        "vms --json", "shutdown alpha", "shutdown beta", "vms --json", "vms --json",
+        "last alpha --json", "vms --json", "poweroff"]
+    assert next(looks, None) is None

@@ -50,6 +50,8 @@ def add_vm(out, row):
     out.gauge("tally_vm_shutdown_late",
               "1 if the VM was asked to shut down and has not ended in time.").add(
                   int(row.get("shutdown") == "late"), **vm)
+    out.gauge("tally_vm_asleep", "1 if the VM runs and has suspended itself.").add(
+        int(row.get("asleep", False)), **vm)
 
 
 def add_crash(out, vm, row):

@@ -32,6 +32,7 @@ def vms(row):
         ",".join(map(str, row["harts"])), row["memory"] >> 20) + (
             ", dma trusted" if row.get("dma") == "trusted" else "") + (
                 ", waits for its first start" if row.get("waits_for_first_start") else "") + (
+                    ", asleep" if row.get("asleep") else "") + (
                     SHUTDOWNS.get(row.get("shutdown"), "")) + (
                     ", " + windows(row["windows"]) if "windows" in row else "")]
 

@@ -42,7 +42,8 @@ class Machine:
     def _vcpu(self, exits, vm, pmu, sampled):
         key = exits["vm"], exits["vcpu"]
         counted = self.counts.counted.get(key, {}) if self.counts else {}
-        return Vcpu(*key, vm["state"], vm["uptime_ms"], pmu["hart"], exits["time_us"],
+        state = "asleep" if vm.get("asleep") else vm["state"]
+        return Vcpu(*key, state, vm["uptime_ms"], pmu["hart"], exits["time_us"],
                     exits["cpu_us"], exits["steal_us"], {cause: exits[cause] for cause in CAUSES},
                     exits["hs_instructions"], pmu["counters"], pmu["overflows"], counted,
                     self.counts.why_not.get(key) if self.counts else None, sampled.get(key),

@@ -113,7 +113,7 @@ def pane(vcpus, most):
 def summary(rows):
     """Returns the line above the table."""
     vms = {row["vm"]: row["state"] for row in rows}
-    running = sum(state == "running" for state in vms.values())
+    running = sum(state in ("running", "asleep") for state in vms.values())
     seconds = max((row["seconds"] for row in rows), default=0)
     # With sixteen VMs it fits into 80 columns.
     return "%d of %d VMs run, %d vcpus; rates of %.3f s of the machine's time" % (

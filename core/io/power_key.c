@@ -30,6 +30,10 @@ enum { COMMON, NOTIFY, ISR, CONFIG, PARTS };
 
 enum { EVENTS, STATUS, QUEUES };
 
+/* At most so many buffers of the status queue are returned for a notification, as that is one stay
+ * in HS. A driver sends one at a time. */
+#define MAX_RETURNED 16
+
 struct power_key {
 	struct notifier function;
 	struct virtio virtio;
@@ -107,7 +111,7 @@ static void write_register(struct power_key *k, uint64_t offset, uint32_t value)
 	case NOTIFY:
 		n = at == STATUS * NOTIFY_STEP ? available(k, STATUS) : 0;
 		if (n)
-			(void)use(k, STATUS, n, NULL);
+			(void)use(k, STATUS, n < MAX_RETURNED ? n : MAX_RETURNED, NULL);
 		break;
 	case CONFIG:
 		vinput_write(&k->input, at, (uint8_t)value);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Steps that execute instructions: single ones, those that another vcpu changes, and waits. */
 #include "guests/bare/fuzz/fuzz.h"
+#include "guests/bare/io/rtc.h"
 
-#define FUNCTIONS 16U
+#define FUNCTIONS   16U
+#define NEW_YEAR_NS 1767225600000000000UL /* of 2026 */
+#define TICK_NS     100UL
+#define SW_A1_A0    0x00b52023U
 
 void fuzz_csr(struct fuzz_vcpu *v)
 {
@@ -19,6 +23,20 @@ void fuzz_insn(struct fuzz_vcpu *v)
 	fuzz_code(v, fuzz_any_word, 0);
 }
 
+/* A register of its clock or beside it, and a value: often of a moment that is soon, so that alarms
+ * come. The tests' machines have the same date at each power-on. */
+static uint64_t clock_register(struct fuzz_vcpu *v, uint64_t *value)
+{
+	uint64_t soon = NEW_YEAR_NS + csr_read(time) * TICK_NS + fuzz_below(v, 1UL << 30);
+	uint64_t offset = 4 * fuzz_below(v, 8);
+
+	if (fuzz_once_in(v, 8))
+		offset = fuzz_below(v, 0x1000);
+	if (!fuzz_once_in(v, 4))
+		*value = offset % 8 ? soon >> 32 : soon;
+	return RTC + offset;
+}
+
 /* An access of any width to a device of its own, or beside it. */
 static void access(struct fuzz_vcpu *v)
 {
@@ -26,6 +44,7 @@ static void access(struct fuzz_vcpu *v)
 	                                 : PLIC + (fuzz_below(v, 0x400000) & fuzz_random(v) &
 	                                           (fuzz_once_in(v, 4) ? ~0UL : ~3UL));
 	uint64_t value = fuzz_value(v);
+	bool clock = fuzz_once_in(v, 6);
 
 	/* Of the registers of a context, threshold and claim are in use. */
 	if (fuzz_once_in(v, 3))
@@ -34,11 +53,15 @@ static void access(struct fuzz_vcpu *v)
 		at = (SLOTS + fuzz_below(v, 0x8000)) & (fuzz_once_in(v, 2) ? ~0UL : ~0xff3UL);
 	if (fuzz_once_in(v, 10))
 		at = fuzz_value(v);
+	if (clock)
+		at = clock_register(v, &value);
 	fuzz_say(v, "at %x: %x", at, value);
 	for (unsigned i = 1; i < 32; i++)
 		v->regs[i] = at;
 	for (unsigned i = 0; i < 4; i++)
 		v->words[i] = fuzz_memory_word(v);
+	if (clock)
+		v->words[0] = SW_A1_A0;
 	v->words[4] = 0x00100073;
 	v->regs[11] = value;
 	__asm__ volatile("fence.i" ::: "memory");

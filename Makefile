@@ -316,6 +316,12 @@ debian-disk: $(B)/guest/linux.stamp $(B)/guest/disk.cpio
 	$(Q)tools/setup debian
 	$(Q)tools/debian-disk
 
+# The same with a kernel of its own, which a firmware finds (docs/own-firmware.md).
+.PHONY: bootable-disk
+bootable-disk: $(B)/guest/linux.stamp $(B)/guest/disk.cpio
+	$(Q)tools/setup debian
+	$(Q)tools/debian-disk --bootable
+
 # The pictures of the documentation, which are committed: for who changes a docs/pictures/*.pikchr.
 .PHONY: pictures
 pictures:
@@ -373,6 +379,15 @@ run-debian: setup
 		$(MAKE) --no-print-directory run-debian-parts $(if $(V),V=1)
 	$(Q)tools/run-debian $(DEBIAN) || [ $$? -eq 130 ]
 
+# A Debian guest with a firmware of its own (docs/own-firmware.md).
+.PHONY: run-own-firmware run-own-firmware-parts
+run-own-firmware-parts: $(OUT)/tally.bin bootable-disk
+
+run-own-firmware: setup
+	$(Q)tools/make/phases "building Tally and its guest" \
+		$(MAKE) --no-print-directory run-own-firmware-parts $(if $(V),V=1)
+	$(Q)tools/run-debian --own-firmware $(DEBIAN) || [ $$? -eq 130 ]
+
 # What asks Tally in a guest whose VM is an operator (docs/operator.md).
 .PHONY: operator-tools
 operator-tools: $(LINUX_GUEST_DIR)/tally-operator
@@ -395,6 +410,8 @@ Targets:
   run         boot two Debian guests that share a hart and run perf stat (VMS=FILE.dts)
   run-debian  boot two Debian guests, each with a disk and a network of its own, and tell how to
               log in to them (DEBIAN=--aia: with an AIA; DEBIAN=--fresh: with new disks; 5 minutes
+              more the first time)
+  run-own-firmware  boot a Debian guest by a U-Boot of its own, from what its disk holds (10 minutes
               more the first time)
   all         build/tally.bin, the microvisor, and what tools/vm-check needs; DEBUG=1:
               build/debug/tally.bin, which checks its invariants (test-qemu runs on that)
@@ -427,6 +444,7 @@ Targets:
               (160 MB are fetched, once; TABLES=FILE.yaml adds a table)
   debian-disk  a disk with Debian, to be copied for guests, with OpenSSH, perf and sqlite3 (410 MB;
               5 minutes, once)
+  bootable-disk  the same with a kernel of its own, for run-own-firmware
   operator-tools  what asks Tally from a Linux guest, as a package and as files (docs/operator.md)
   pictures    draw the pictures of the documentation anew, from docs/pictures/*.pikchr
   setup       install what is missing (as root; the other targets do it too)

@@ -75,12 +75,15 @@ static void make_vcpu(struct vm *vm, uint32_t id)
 
 /*
  * Each life of the VM gets a copy of this tree, because building it takes longer than a stay in HS
- * may take.
+ * may take. The rest of its room in the guest's RAM is part of it: U-Boot adds to it in place.
  */
 static void keep_device_tree(struct vm *vm, const void *dtb)
 {
 	vm->dtb.size = fdt_totalsize(dtb);
-	vm->dtb.data = memcpy(page_alloc_array(vm->dtb.size), dtb, vm->dtb.size);
+	void *copy = memcpy(page_alloc_array(vm->dtb.size), dtb, vm->dtb.size);
+
+	fdt_set_totalsize(copy, VM_DTB_SIZE);
+	vm->dtb.data = copy;
 	vm->seed_at = guest_dt_seed_at(dtb);
 }
 

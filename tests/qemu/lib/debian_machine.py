@@ -7,6 +7,7 @@ import subprocess
 import time
 
 import harness
+from runlib.guest_disk import file_system
 from tallylib import tally_ctl
 
 TREES = {"plic": harness.ROOT / "dts/debian-disks.dts",
@@ -23,8 +24,8 @@ TROUBLE = re.compile(r"I/O error|EXT4-fs (error|warning)|blocked for more than|B
 class Machine:
     """tools/run-debian with a machine that runs, on copies of a disk that was made."""
 
-    def __init__(self, folder, tree, made=harness.BUILD / "debian"):
-        for name in ("disk.ext4", "disk.ext4.made", "key"):
+    def __init__(self, folder, tree, made=harness.BUILD / "debian", disk="disk.ext4"):
+        for name in (disk, disk + ".made", "key"):
             (folder / name).symlink_to(made / name)
         self.folder, self.control, self.told_s = folder, folder / "control", 0
         self.messages = (folder / "messages").open("wb")
@@ -109,7 +110,7 @@ class Machine:
                 stack.callback(process.kill)
             yield
 
-    def ends_well(self):
+    def ends_well(self, names=("alpha", "beta")):
         """All guests are off, their kernels had nothing to complain of, and their disks are
         clean."""
         last = self.now() + PATIENCE_S
@@ -117,8 +118,8 @@ class Machine:
             assert self.now() < last, "the machine does not end"
             time.sleep(1)
         assert status == harness.OK
-        for name in ("alpha", "beta"):
+        for name in names:
             complaints = [line for line in self.said(name).split("\n") if TROUBLE.search(line)]
             assert not complaints, complaints
-            subprocess.run(["/usr/sbin/e2fsck", "-fn", self.folder / f"{name}.ext4"], check=True,
-                           capture_output=True)
+            subprocess.run(["/usr/sbin/e2fsck", "-fn", file_system(self.folder / f"{name}.ext4")],
+                           check=True, capture_output=True)

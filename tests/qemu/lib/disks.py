@@ -5,6 +5,7 @@ import shutil
 import subprocess
 
 import harness
+from runlib.guest_disk import PARTITION, add_table, file_system
 
 # Of the first process on the disk.
 BEGIN = """#!/bin/busybox sh
@@ -31,8 +32,9 @@ poweroff -f
 """
 
 
-def disk_of(folder, process):
-    """A file system with busybox and a first process."""
+def disk_of(folder, process, boot=None):
+    """A file system with busybox and a first process. boot: {name: bytes} of its /boot; then it is
+    in a partition."""
     root = folder / "root"
     for name in ("bin", "sbin", "dev", "mnt", "etc/ssh"):
         (root / name).mkdir(parents=True)
@@ -42,11 +44,19 @@ def disk_of(folder, process):
     (root / "before").write_text("written on the host\n", encoding="ascii")
     (root / "life").write_text("0\n", encoding="ascii")
     path = folder / "disk.ext4"
-    subprocess.run(["/usr/sbin/mke2fs", "-q", "-t", "ext4", "-d", root, path, "32M"], check=True)
+    make = ["/usr/sbin/mke2fs", "-q", "-t", "ext4", "-L", "tally", "-d", root]
+    if not boot:
+        subprocess.run([*make, path, "32M"], check=True)
+        return path
+    for name, data in boot.items():
+        (root / "boot" / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / "boot" / name).write_bytes(data)
+    subprocess.run([*make, "-E", f"offset={PARTITION}", path, "95M"], check=True)
+    add_table(path, 96 << 20)
     return path
 
 
 def content(disk, name):
     """A file on the disk, read on the host."""
-    return subprocess.run(["/usr/sbin/debugfs", "-R", f"cat {name}", disk], check=True, text=True,
+    return subprocess.run(["/usr/sbin/debugfs", "-R", f"cat {name}", file_system(disk)], check=True, text=True,
                           capture_output=True).stdout

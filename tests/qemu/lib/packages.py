@@ -51,6 +51,7 @@ def kernel(mirror, split, release="6.12.48+deb13-riscv64"):
 def guest_linux(mirror, newer):
     kernel(mirror, False, *[NEWER] * newer)
     mirror.add("busybox-static", {"usr/bin/busybox": b"none"})
+    mirror.add("u-boot-qemu", {"usr/lib/u-boot/qemu-riscv64_smode/u-boot.bin": b"none"}, arch="all")
     # A program of this computer stands for perf: it wants a loader and a C library.
     with open("/bin/true", "rb") as file:
         program = file.read()

@@ -12,6 +12,7 @@ import pytest
 from disks import BEGIN, content, disk_of
 import harness
 import plain
+from runlib.guest_disk import file_system
 
 TREE = harness.ROOT / "dts/debian-disks.dts"
 # Who am I, and how often was I here?
@@ -52,7 +53,7 @@ def lines(disks, name):
 
 
 def check_disk(disk):
-    subprocess.run(["/usr/sbin/e2fsck", "-fn", disk], check=True, capture_output=True)
+    subprocess.run(["/usr/sbin/e2fsck", "-fn", file_system(disk)], check=True, capture_output=True)
 
 
 def test_what_guests_write_lasts(disks):
@@ -104,6 +105,20 @@ def test_what_a_program_is_told(disks):
     assert str(harness.ROOT / "dts/debian-disks-aia.dts") in told["command"]
 
 
+def test_a_disk_in_a_partition(tmp_path):
+    """What a guest with its own firmware is told from others by."""
+    disk_of(tmp_path, WRITES, {"vmlinux": b""}).rename(tmp_path / "bootable.img")
+    done = subprocess.run([harness.ROOT / "tools/run-debian", "--disks", tmp_path,
+                           "--own-firmware", "--json"], check=True, capture_output=True, text=True)
+    guests = json.loads(done.stdout)["guests"]
+    assert list(guests) == ["debian"]
+    disk = guests["debian"]["disk"]
+    assert disk == str(tmp_path / "debian.ext4")
+    assert content(disk, "/etc/hostname") == "debian\n"
+    assert content(tmp_path / "bootable.img", "/etc/hostname") == ""
+    check_disk(disk)
+
+
 @pytest.fixture(name="no_boot")
 def tree_that_is_refused(tmp_path):
     """As dts/debian-disks.dts for tools/run-debian; refused by tools/run."""
@@ -138,6 +153,7 @@ def test_what_cannot_be(disks, no_boot, tmp_path):
             (["--vms", harness.ROOT / "dts/two-linux.dts"], 2,
              "two-linux.dts gives no VM a device whose name begins with disk"),
             (["--disks", tmp_path / "none", "--vms", no_boot], 1, "disk.ext4; `make debian-disk`"),
+            (["--own-firmware"], 1, "bootable.img; `make bootable-disk` makes it"),
             (["--disks", "/proc/none", "--vms", no_boot], 1, "disk.ext4; `make debian-disk`")):
         status, text = start(disks, *options)
         assert status == wanted and said in text.split("\n")[-2], text

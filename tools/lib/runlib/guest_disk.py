@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ext4 file system on a guest's disk, written from outside while nobody uses it."""
 import os
+import struct
 import subprocess
 import stat
 import tempfile
+
+# Where the partition of a disk begins that tools/debian-disk makes with one.
+PARTITION = 1 << 20
 
 
 class DiskError(Exception):
@@ -27,6 +31,24 @@ def run(what, *words):
         said = (done.stderr or done.stdout).decode(errors="replace").strip()
         raise DiskError("%s: %s" % (what, said.split("\n")[-1]))
     return done.stdout
+
+
+def add_table(disk, size):
+    """Makes a partition of all from PARTITION on: primary, active, of Linux, without cylinders."""
+    os.truncate(disk, size)
+    with open(disk, "r+b") as file:
+        file.seek(446)
+        file.write(struct.pack("<B3sB3sII", 0x80, b"\xff" * 3, 0x83, b"\xff" * 3, PARTITION >> 9,
+                               size - PARTITION >> 9))
+        file.seek(510)
+        file.write(b"\x55\xaa")
+
+
+def file_system(disk):
+    """The name by which e2fsprogs find it: all of the disk, or in its first partition."""
+    with open(disk, "rb") as file:
+        has_table = file.read(512)[510:] == b"\x55\xaa"
+    return "%s?offset=%d" % (disk, PARTITION) if has_table else disk
 
 
 def e2fs(name):
@@ -57,17 +79,18 @@ def commands(root):
 
 def put(disk, root):
     """Puts all that a folder has into the file system, in place of those that are there."""
+    name = file_system(disk)
     with tempfile.NamedTemporaryFile("w", encoding="utf-8") as script:
         script.writelines(command + "\n" for command in commands(root))
         script.flush()
-        run(disk, e2fs("debugfs"), "-w", "-f", script.name, disk)
+        run(disk, e2fs("debugfs"), "-w", "-f", script.name, name)
     # It ends with 0 whatever happened.
     for folder, _, files in os.walk(root):
         for source in (os.path.join(folder, name) for name in files):
             path = "/" + os.path.relpath(source, root)
             if not os.path.islink(source):
                 with open(source, "rb") as file:
-                    if run(disk, e2fs("debugfs"), "-R", "cat " + path, disk) != file.read():
+                    if run(disk, e2fs("debugfs"), "-R", "cat " + path, name) != file.read():
                         raise DiskError("%s: debugfs could not write %s" % (disk, path))
 
 

@@ -63,6 +63,8 @@ __attribute__((noinline)) void log_lock_for(unsigned int writer)
 	output_of = writer;
 	only_looks = false;
 	budget = writer == RING_ANSWERS ? 2 * LOG_PUSH : LOG_PUSH;
+	if (uses_ring && ring.used)
+		budget = LOG_PUSH_LATE;
 }
 
 bool log_has_more(void)

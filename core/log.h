@@ -43,6 +43,9 @@ struct uart *log_uart(void); /* to read input */
  * takes them at once. Most output is written then; the rest goes to the ring, and log_unlock()
  * writes more of that within LOG_PUSH. A stay that takes the lock often does so once. */
 #define LOG_PUSH 128U
+/* If bytes wait already, they go first, and the holder's output goes to the ring, which takes time.
+ * A line behind which bytes wait seldom takes more at once. */
+#define LOG_PUSH_LATE 16U
 void log_lock_for(unsigned int writer);
 
 /* Returns how many bytes the writer may emit; see ring_room(). */

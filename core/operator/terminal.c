@@ -24,9 +24,9 @@
 #define INPUT_PRINTS 64
 
 /* How often a hart makes or prints a piece of a command's output, or goes on with typed bytes or
- * with output of its own, each in a stay in HS of its own. Guests run in between, and nothing of
- * the host's UART interrupts them. An interrupt that comes less than 1 / SOON_HZ before a piece
- * takes it along, so that the piece does not follow at once. */
+ * with output of its own, each in a stay in HS of its own. Guests run in between. The first
+ * interrupt of the host's UART that comes meanwhile turns it off until then. One that comes less
+ * than 1 / SOON_HZ before a piece takes it along, so that the piece does not follow at once. */
 #define LINES_HZ 20000UL
 #define SOON_HZ  200000UL
 /* A line longer than this is printed in another stay than it is made in. */
@@ -56,6 +56,7 @@ _Static_assert(VM_NAME_MAX <= CONSOLE_NAME_BYTES, "a VM's name fits");
 /* All variables below belong to the boot hart. `due` is the time of the next line of a command's
  * output, ~0 if no command is being answered; request_id is "" if the command was typed. */
 static uint64_t due = ~0UL;
+static uint64_t rests_until; /* the boot hart serves the UART again, whatever interrupts */
 static char request_id[CONSOLE_ID_BYTES + 1];
 /* Since when typed bytes wait, or ~0, and for which VM. If they wait too long, all bytes typed for
  * the VM are dropped until it reads again. Otherwise a key for Tally would wait again after every
@@ -107,12 +108,10 @@ static bool prompt_go_on(uint64_t now)
 	line = made ? made : prompt_line(&status);
 	made = !made && line && *line && prompt_line_length() > LONG_LINE ? line : NULL;
 	due = line ? now + platform.timebase / LINES_HZ : ~0UL;
-	if (made)
-		return true;
+	if (made || (line && !*line))
+		return true; /* it is printed in the next stay, or is not there yet */
 	log_lock_for(RING_ANSWERS);
-	if (line && !*line)
-		; /* the line is not there yet */
-	else if (*request_id)
+	if (*request_id)
 		console_answer(&console, request_id, line, status);
 	else if (line)
 		console_tally_puts(&console, line);
@@ -344,6 +343,17 @@ static bool drain(bool answered)
 	return more;
 }
 
+/* The UART does not interrupt until the hart that listens serves it again. */
+static void rest(void)
+{
+	log_lock();
+	goes_on = true;
+	hears_input = hears_output = false;
+	uart_listen(log_uart(), false, false);
+	log_unlock();
+	external_poll_at(EXTERNAL_CONSOLE, rests_until);
+}
+
 /* Called on the interrupt of the host's UART, and on each hart at the time that it has set. Drains
  * the ring. Before that the hart that listens prints the next line of a command, or passes typed
  * bytes on: reading input may clear the interrupt of an empty transmitter, and then finds it empty.
@@ -354,8 +364,14 @@ static void serve(void)
 	bool answered = false;
 
 	if (this_pcpu() == listener) {
+		if (now + platform.timebase / SOON_HZ < rests_until) {
+			rest();
+			return;
+		}
+		rests_until = soon;
 		answered = now + platform.timebase / SOON_HZ >= due && prompt_go_on(now);
 		next = read_typed(now, answered);
+		next = next < soon ? soon : next;
 	}
 	external_poll_at(EXTERNAL_CONSOLE, next);
 	if (drain(answered) && next > soon)
@@ -388,6 +404,7 @@ __attribute__((cold)) void terminal_enable_input(void *memory)
 {
 	listener = external_serve_console(serve) ? this_pcpu() : NULL;
 	goes_on = false;
+	rests_until = 0;
 	memset(drains_until, 0, sizeof(drains_until));
 	log_begin_ring(memory, n_vms, wants);
 }

@@ -43,6 +43,7 @@ static size_t line_takes = SIZE_MAX / 2; /* bytes that it takes without waiting 
 static char line[1 << 20];               /* and has taken */
 static size_t line_length;
 static unsigned int typed;   /* not yet read from the host's UART */
+static const char *typing;   /* the last of these are typed, NULL: 'x' */
 static unsigned int arrived; /* in the VM's */
 static size_t room;          /* there */
 /* The guest reads everything after this many checks of its room, -1: never. */
@@ -104,7 +105,7 @@ int uart_read(const struct uart *uart)
 	if (!typed)
 		return -1;
 	typed--;
-	return 'x';
+	return typing ? typing[strlen(typing) - typed - 1] : 'x';
 }
 
 /* Other harts continue when the check is over. */
@@ -188,12 +189,12 @@ static void begin_with(bool can_interrupt, size_t room_now)
 	terminal_init();
 	terminal_set_vms(&the_tree);
 	terminal_enable_input(memory);
+	host_csrs[CSR_TIME] = 5000;
 	serve_console();
 	arrived = 0;
 	typed = TYPED;
 	room = room_now;
 	reads_at = -1;
-	host_csrs[CSR_TIME] = 5000;
 }
 
 static void begin(size_t room_now)
@@ -348,7 +349,7 @@ static void guests_run_in_between(void **state)
 		assert_false(asks_for_output);
 		if (log_has_more())
 			assert_int_equal(hart.pcpu.next_poll, host_csrs[CSR_TIME] + pause);
-		host_csrs[CSR_TIME] = hart.pcpu.next_poll;
+		host_csrs[CSR_TIME] += pause;
 	}
 	console_command("", "vms");
 	assert_int_equal(lines, 3);
@@ -369,6 +370,75 @@ static void guests_run_in_between(void **state)
 	for (line_takes = SIZE_MAX / 2; !listening; host_csrs[CSR_TIME] = hart.pcpu.next_poll)
 		serve_console();
 	assert_int_equal(lines, 0);
+	platform.timebase = 1000;
+}
+
+/* The UART interrupts before the pause is over: for an empty transmitter, as where the line takes a
+ * few bytes at a time, or for a typed byte. Then it is turned off until the pause is over. */
+static void interrupts_do_not_follow_at_once(void **state)
+{
+	static const uint64_t pause = 500; /* ticks */
+	char text[32];
+
+	(void)state;
+	begin(ROOM);
+	platform.timebase = 10000000;
+	typed = 0;
+	memset(text, 'y', sizeof(text));
+	line_takes = 0;
+	while (terminal_vm_write(0, text, sizeof(text)))
+		;
+	host_csrs[CSR_TIME] += pause;
+	for (unsigned int piece = 0; piece < 100; piece++) {
+		uint64_t until = host_csrs[CSR_TIME] + pause;
+		size_t before = line_length;
+
+		assert_true(asks_for_output);
+		assert_true(listening);
+		line_takes = 16;
+		serve_console();
+		assert_int_equal(line_length - before, 16);
+		assert_true(asks_for_output);
+		assert_true(listening);
+		line_takes = 16;
+		typed = piece & 1;
+		host_csrs[CSR_TIME] += 1 + 4 * piece;
+		serve_console();
+		assert_int_equal(line_length - before, 16);
+		assert_int_equal(typed, piece & 1);
+		assert_false(asks_for_output);
+		assert_false(listening);
+		assert_int_equal(hart.pcpu.next_poll, until);
+		/* Other output on the hart, and what it asks for. */
+		line_takes = 0;
+		(void)terminal_vm_write(0, text, sizeof(text));
+		assert_false(asks_for_output);
+		assert_false(listening);
+		assert_int_equal(hart.pcpu.next_poll, until);
+		host_csrs[CSR_TIME] = until;
+		serve_console();
+		assert_int_equal(typed, 0);
+		host_csrs[CSR_TIME] += pause;
+	}
+	platform.timebase = 1000;
+}
+
+/* The first line of an answer comes in no stay that follows its command at once. */
+static void an_answer_begins_later(void **state)
+{
+	(void)state;
+	begin(ROOM);
+	platform.timebase = 10000000;
+	host_csrs[CSR_TIME] += 500;
+	typing = "\x14=1 vm\r";
+	typed = (unsigned int)strlen(typing);
+	serve_console();
+	assert_int_equal(typed, 0);
+	assert_int_equal(lines, 3);
+	assert_int_equal(hart.pcpu.next_poll, host_csrs[CSR_TIME] + 500);
+	for (typing = NULL; lines; host_csrs[CSR_TIME] = hart.pcpu.next_poll)
+		serve_console();
+	serve_console();
 	platform.timebase = 1000;
 }
 
@@ -427,6 +497,10 @@ static void a_stay_writes_little(void **state)
 	serve_console();
 	assert_int_equal(arrived, TYPED);
 	assert_int_equal(line_length - before, 64);
+	/* A stay that adds to the ring writes less from it. */
+	before = line_length;
+	log_line("another line");
+	assert_int_equal(line_length - before, 16);
 	drains();
 	assert_false(terminal_vm_waits(0, RING_WAKE));
 }
@@ -691,6 +765,8 @@ int main(void)
 	    cmocka_unit_test(patience),
 	    cmocka_unit_test(one_command_at_a_time),
 	    cmocka_unit_test(guests_run_in_between),
+	    cmocka_unit_test(interrupts_do_not_follow_at_once),
+	    cmocka_unit_test(an_answer_begins_later),
 	    cmocka_unit_test(long_lines),
 	    cmocka_unit_test(an_end_waits_for_room),
 	    cmocka_unit_test(a_stay_writes_little),

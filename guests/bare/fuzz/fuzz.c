@@ -11,6 +11,7 @@
  *   quiet=1         prints nothing: the guest has no console
  *   operator=1      the guest is an operator, and has steps of one
  *   virt=1          its VM has machine = "virt": it also accesses the virtio-mmio slots
+ *   key=1           it has a power key, and accesses that
  *   stops=1         a bad access ends this life: steps with wild addresses are rare
  */
 #include "guests/bare/fuzz/fuzz.h"

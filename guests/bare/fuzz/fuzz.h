@@ -50,6 +50,7 @@ _Static_assert(__builtin_offsetof(struct fuzz_vcpu, step_sp) == FUZZ_STEP_SP, "f
 #define UART  0x10000000UL
 #define PLIC  0x0c000000UL
 #define SLOTS 0x10001000UL
+#define KEY   0x30109000UL
 
 #define PICK(v, list) ((list)[fuzz_below(v, sizeof(list) / sizeof((list)[0]))])
 

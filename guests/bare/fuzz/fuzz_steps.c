@@ -51,6 +51,8 @@ static void access(struct fuzz_vcpu *v)
 		at = PLIC + 0x200000 + fuzz_below(v, 10) * 0x1000 + fuzz_below(v, 3) * 4;
 	if (bootarg("virt") && fuzz_once_in(v, 4))
 		at = (SLOTS + fuzz_below(v, 0x8000)) & (fuzz_once_in(v, 2) ? ~0UL : ~0xff3UL);
+	if (bootarg("key") && fuzz_once_in(v, 4))
+		at = (KEY + fuzz_below(v, 0x400)) & (fuzz_once_in(v, 2) ? ~0UL : ~3UL);
 	if (fuzz_once_in(v, 10))
 		at = fuzz_value(v);
 	if (clock)

@@ -71,6 +71,11 @@ def is_virt(seed):
     return seed % 4 == 2
 
 
+def has_key(seed):
+    """Whether they have a power key; that chooses nothing else."""
+    return seed % 4 == 1
+
+
 def hostile(chance, seed, harts, mute=True):
     """(name, node, number of vcpus) of the hostile VMs of a seed, of which some have no console."""
     names = ("beta", "gamma")[: chance.choice((1, 1, 1, 2))]
@@ -88,6 +93,7 @@ def hostile(chance, seed, harts, mute=True):
             text("bad-access", chance.choice(("", "fault") * 6 + ("stop",))),
             text("console", console),
             text("machine", "virt" if is_virt(seed) else ""),
+            text("shutdown", "key" if has_key(seed) else ""),
             text("restart", chance.choice(("always", "always", "always", "on-failure"))),
             "\t\t\trestart-limit = <1000>;",
         ]
@@ -104,7 +110,8 @@ def hostile(chance, seed, harts, mute=True):
             lines.insert(0, OPERATOR.format(vms=", ".join(f'"{name}"' for name in names)))
         bootargs = (f"kind=fuzz seed={seed} vector=1 quiet={int(console == 'off')} "
                     f"stops={int(stops)} operator={int(watch)} "
-                    + ("virt=1 " if is_virt(seed) else "") + os.environ.get("TALLY_FUZZ", ""))
+                    + ("virt=1 " if is_virt(seed) else "")
+                    + ("key=1 " if has_key(seed) else "") + os.environ.get("TALLY_FUZZ", ""))
         yield name, VM.format(name=name, memory=8, bootargs=bootargs,
                               lines="\n".join(filter(None, lines))), vcpus
 

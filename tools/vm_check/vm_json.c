@@ -91,6 +91,24 @@ static void print_json_operator(const struct vm_tree *tree, const struct vm_oper
 		       o->samples_hz, o->source, o->identity);
 }
 
+/* null: the VM has none, or it is not known which. */
+static void print_json_clock(const struct vm_config *vm, const struct vm_limits *limits)
+{
+	const struct vm_device *machines = machines_rtc(vm);
+
+	if (clock_unknown(vm, limits) || (!machines && !vm->rtc)) {
+		printf(",\"clock\":null");
+	} else if (machines) {
+		printf(",\"clock\":{\"device\":");
+		print_json_string(machines->host);
+		printf(",\"alarm_source\":null}");
+	} else if (!vm->rtc_source) {
+		printf(",\"clock\":{\"device\":null,\"alarm_source\":null}");
+	} else {
+		printf(",\"clock\":{\"device\":null,\"alarm_source\":%" PRIu32 "}", vm->rtc_source);
+	}
+}
+
 void print_json_vm(const struct vm_tree *tree, const struct vm_config *vm,
                    const struct vm_limits *limits)
 {
@@ -129,6 +147,7 @@ void print_json_vm(const struct vm_tree *tree, const struct vm_config *vm,
 		       vm->budget.event_idx, vm->budget.count, vm->budget.period_us);
 	else
 		printf(",\"budget\":null");
+	print_json_clock(vm, limits);
 	printf(",\"console\":%s,\"interrupts\":\"%s\",\"machine\":\"%s\",\"restart\":\"%s\","
 	       "\"restart_limit\":%" PRIu32 ",\"boot\":\"%s\",\"heartbeat_ms\":%" PRIu32
 	       ",\"shutdown\":\"%s\",\"suspend\":%s,\"crash_exits\":%s,\"bad_access\":\"%s\","

@@ -57,6 +57,36 @@ static void print_pmu(const struct vm_tree *tree, const struct vm_config *vm,
 		       vm->pmu_raw_events[i].selector, vm->pmu_raw_events[i].mask);
 }
 
+const struct vm_device *machines_rtc(const struct vm_config *vm)
+{
+	for (uint32_t i = 0; i < vm->n_devices; i++) {
+		if (vm->devices[i].reset == VM_RESET_GOLDFISH_RTC)
+			return &vm->devices[i];
+	}
+	return NULL;
+}
+
+bool clock_unknown(const struct vm_config *vm, const struct vm_limits *limits)
+{
+	return vm->n_devices && !limits->host_tree;
+}
+
+static void print_clock(const struct vm_config *vm, const struct vm_limits *limits)
+{
+	const struct vm_device *machines = machines_rtc(vm);
+
+	if (clock_unknown(vm, limits))
+		printf("  clock     depends on its devices; the host's tree, by --host, tells\n");
+	else if (machines)
+		printf("  clock     the machine's, %s\n", machines->host);
+	else if (!vm->rtc)
+		printf("  clock     none: its page is taken\n");
+	else if (!vm->rtc_source)
+		printf("  clock     its own, without alarms\n");
+	else
+		printf("  clock     its own; alarms by source %" PRIu32 "\n", vm->rtc_source);
+}
+
 void print_selectors(const struct selectors *s)
 {
 	printf("core        %s: selectors of ", s->core);
@@ -168,6 +198,7 @@ void print_vm(const struct vm_tree *tree, const struct vm_config *vm,
 	if (vm->bootargs)
 		printf("  bootargs  %s\n", vm->bootargs);
 	printf("  console   %s\n", vm->console ? "on" : "off");
+	print_clock(vm, limits);
 	if (vm->aia)
 		print_aia(vm, limits);
 	if (vm->virt)

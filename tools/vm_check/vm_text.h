@@ -8,6 +8,12 @@
 /* Whether the VM has all counters that there are, and the host's tree does not say which. */
 bool has_uncounted(const struct vm_config *vm, const struct vm_limits *limits);
 
+/* Whether a device may be the machine's RTC, or have its page or the source of its alarms. */
+bool clock_unknown(const struct vm_config *vm, const struct vm_limits *limits);
+
+/* Returns the RTC of the machine that the VM has been given, and NULL if there is none. */
+const struct vm_device *machines_rtc(const struct vm_config *vm);
+
 const char *restart_name(const struct vm_config *vm);
 const char *bad_access_name(const struct vm_config *vm);
 const char *operator_name(const struct vm_operator *o);

@@ -13,6 +13,7 @@ import pytest
 from bad_properties import REFUSALS, TREE, spoilt
 import harness
 from harness import ROOT
+import hosts
 from vm_check import check, refusals
 
 pytestmark = pytest.mark.usefixtures("vm_check_built")
@@ -35,6 +36,7 @@ def test_summary(tree_file):
         "  kernel    raw at 0x80000000: 100 bytes, 100 bytes once running",
         "  dtb       at 0x801f0000",
         "  console   on",
+        "  clock     its own; alarms by source 11",
         "  restart   never; limit 5; bad access: fault",
         "  pmu       counters 0, 2 to 18; reads direct",
         f"the VM tree lies at 0xa0200000 to {0xa0200000 + size_of(tree_file) - 1:#x}; one more VM "
@@ -47,7 +49,7 @@ def test_summary_of_pmu_policy(tree_file):
     policy = ('pmu-snapshot = "on"; pmu-freeze = "vcpu"; pmu-idle-cycles = "on"; '
               "pmu-overflow-limit = <9>; pmu-events = <2 0x10019 0xf0100>; kernel =")
     text = spoilt("kernel =", policy)
-    assert check(tree_file(text)).stdout.splitlines()[7:9] == [
+    assert check(tree_file(text)).stdout.splitlines()[8:10] == [
         "  pmu       counters 0, 2 to 18; reads direct; snapshot; freeze vcpu; idle cycles; "
         "no overflow interrupts; at most 9 overflow interrupts in 10 ms",
         "  events    0x2 0x10019 0xf0100",
@@ -57,22 +59,22 @@ def test_summary_of_pmu_policy(tree_file):
     assert (pmu["snapshot"], pmu["freeze"], pmu["idle_cycles"], pmu["overflow"]) == (
         True, "vcpu", True, False)
     text = spoilt("kernel =", "pmu-events; kernel =")
-    assert check(tree_file(text)).stdout.splitlines()[8] == "  events    none"
+    assert check(tree_file(text)).stdout.splitlines()[9] == "  events    none"
     assert json.loads(check(tree_file(text), "--json").stdout)["vms"][0]["pmu"]["events"] == []
 
 
 def test_summary_of_a_machine(tree_file):
     text = spoilt("kernel =", 'machine = "virt"; kernel =')
-    assert check(tree_file(text)).stdout.splitlines()[6] == "  machine   virt"
+    assert check(tree_file(text)).stdout.splitlines()[7] == "  machine   virt"
     assert json.loads(check(tree_file(text), "--json").stdout)["vms"][0]["machine"] == "virt"
 
 
 def test_summary_of_turns(tree_file):
     text = spoilt("kernel =", 'look = "off"; share = <3>; kernel =')
-    assert check(tree_file(text)).stdout.splitlines()[6:8] == ["  turns     6000 us; share 3",
+    assert check(tree_file(text)).stdout.splitlines()[7:9] == ["  turns     6000 us; share 3",
                                                                "  look      off"]
     text = spoilt("kernel =", 'budget = <2 5000 100>; kernel =')
-    assert check(tree_file(text)).stdout.splitlines()[6] == (
+    assert check(tree_file(text)).stdout.splitlines()[7] == (
         "  budget    5000 of event 0x2 a vcpu in 100 us")
     assert json.loads(check(tree_file(text), "--json").stdout)["vms"][0]["budget"] == {
         "event": 2, "count": 5000, "period_us": 100}
@@ -84,7 +86,7 @@ def test_summary_of_schedules(tree_file):
         a { vm = "one"; start-us = <200>; length-us = <500>; guard-us = <10>; };
         b { vm = "one"; vcpu = <0>; start-us = <900>; length-us = <1000>; guard-us = <32>; };
         }; }; vms {''')
-    assert check(tree_file(text)).stdout.splitlines()[8:-2] == [
+    assert check(tree_file(text)).stdout.splitlines()[9:-2] == [
         "hart 0",
         "  frame        2000 us",
         "  guard          31 us at least; with Ssccfg 8 us",
@@ -120,7 +122,8 @@ def test_json(tree_file):
             "vcpus": [{"harts": [0], "first": 0}],
             "kernel": {"image": False, "offset": 0, "size": 100, "span": 100},
             "initrd": {"offset": 0x1ef000, "size": 100}, "dtb_offset": 0x1f0000,
-            "bootargs": 'say "hi"\\', "console": False, "interrupts": "plic",
+            "bootargs": 'say "hi"\\', "clock": {"device": None, "alarm_source": 11},
+            "console": False, "interrupts": "plic",
             "machine": "tally", "restart": "on-failure", "restart_limit": 7, "boot": "now",
             "heartbeat_ms": 250,
             "shutdown": "none", "suspend": False,
@@ -145,6 +148,28 @@ def test_shutdown(tree_file):
     (one,) = json.loads(check(tree_file(text), "--json").stdout)["vms"]
     assert (one["shutdown"], one["suspend"]) == ("sysrq", True)
     assert "  suspend   on: vms tells when it sleeps" in lines
+
+
+def clock_of(tree_file, lines, *options):
+    """What is told of a VM's clock, in words and in JSON; lines: further ones of its node."""
+    text = TREE.replace("vcpu0", lines + " vcpu0")
+    (words,) = re.findall("^  clock     (.*)$", check(tree_file(text), *options).stdout, re.M)
+    return words, json.loads(check(tree_file(text), "--json", *options).stdout)["vms"][0]["clock"]
+
+
+def test_clock(tree_file, tmp_path):
+    """Its own, with the source of its alarms, or the machine's; what a device may change is told
+    with the machine's tree only."""
+    host = "--host", hosts.tree(tmp_path / "host.dtb")
+    rtc = 'devices { clock { host = "/soc/rtc@101000"; dma = "none"; }; };'
+    assert clock_of(tree_file, rtc, *host) == (
+        "the machine's, /soc/rtc@101000",
+        {"device": "/soc/rtc@101000", "alarm_source": None})
+    assert clock_of(tree_file, rtc) == (
+        "depends on its devices; the host's tree, by --host, tells", None)
+    taken = 'operator = "watch"; operator-interrupt = <11>;'
+    assert clock_of(tree_file, taken) == (
+        "its own; alarms by source 31", {"device": None, "alarm_source": 31})
 
 
 def test_memory_at(tree_file):

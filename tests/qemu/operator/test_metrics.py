@@ -45,8 +45,9 @@ OBSERVED = {"value": ("tally_observed_events_total", 1),
             "samples": ("tally_observed_samples_total", 1),
             "lost": ("tally_observed_samples_lost_total", 1),
             "late": ("tally_observed_samples_late_total", 1)}
-TABLES = {"vms": VMS, "exits": {**EXITS, **BUDGET, **WINDOWS}, "pmu": PMU, "observed": OBSERVED,
-          "crash": {}}
+TIME = {"seconds": ("tally_time_of_day_seconds", 1)}
+TABLES = {"time": TIME, "vms": VMS, "exits": {**EXITS, **BUDGET, **WINDOWS}, "pmu": PMU,
+          "observed": OBSERVED, "crash": {}}
 # All else that the prompt tells: in which metric it is, or why in none.
 WHO = {"vm": "a label", "vcpu": "a label"}
 WHAT = {"event": "a label", "data": "behind the event in its label", "filter": "the label mode"}
@@ -75,6 +76,7 @@ ELSEWHERE = {
                  "looked_ns": "when it was looked at: scrapes have a time",
                  "lcofi_hs": "tally_vcpu_hs_instructions_total, reason lcofi",
                  "timebase": "only in the answer to `sample`"},
+    "time": {"time": "the same as text"},
     "crash": {"crash": "tally_vm_crashes_total", "time_us": "tally_vm_last_crash_seconds",
               **dict.fromkeys(("vm", "vcpu", "failure", "life", "uptime_us", "uptime_ticks",
                                "printed", "exits_noted"), "what crash tells of one failure")},
@@ -143,6 +145,7 @@ class Expected:
             for cause in CAUSES:
                 self.put("tally_vcpu_exits_total", row[cause], **who, reason=cause)
         self.put("tally_time_seconds_total", told["exits"][-1]["time_us"] / 10**6)
+        self.numbers("time", told["time"][0])
         for row in told["pmu"]:
             who = {"vm": row["vm"], "vcpu": row["vcpu"]}
             if "counter" not in row:
@@ -243,8 +246,8 @@ def test_each_number(running, between, backend):
             # None has begun anew, whatever its VM did; what was once told is told on.
             for key in (key for key in before if key[0].endswith("_total")):
                 assert found[key] >= before[key], key
-            assert list(told) == ["vms", "crash alpha", "crash beta", "crash gamma", "exits", "pmu",
-                                  "observed"]
+            assert list(told) == ["vms", "crash alpha", "crash beta", "crash gamma", "exits",
+                                  "time", "pmu", "observed"]
             assert [told["crash " + vm][0].get("crash") for vm in ("alpha", "beta", "gamma")] == [
                 None, None, 1]
             assert told["vms"][1]["state"] == state

@@ -196,6 +196,10 @@ def collect(machine):
     out.counter("tally_time_seconds_total",
                 "Machine's time since power-on, when the last vcpu's exits were told.").add(
                     decimal(time_us, US))
+    for row in machine.objects("time"):
+        out.gauge("tally_time_of_day_seconds",
+                  "The machine's time of day, in seconds since 1970.").add(
+                      row["seconds"])
     for row in machine.objects("pmu"):
         (add_counter if "counter" in row else add_pmu)(out, row)
     for row in machine.objects("observed"):

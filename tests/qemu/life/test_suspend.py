@@ -9,7 +9,7 @@ from tallylib import tally_ctl, told
 
 # state0 is WFI, state1 the sleep of `suspend`. Of each, how often Linux has used it when it was
 # idle; of the second one, also how often when it was suspended.
-USED = ("cd /sys/devices/system/cpu/cpu0/cpuidle; cat state0/usage | sed 's/^[1-9].*/some/'; "
+USED = ("cd /sys/devices/system/cpu/cpu1/cpuidle; cat state0/usage | sed 's/^[1-9].*/some/'; "
         "cat state1/usage state1/s2idle/usage; ")
 SCRIPTS = {"alpha": "echo enabled >/sys/class/tty/ttyS0/power/wakeup; sleep 2; echo bed''time; "
                     "echo freeze >/sys/power/state; echo woken $?; sleep 2; " + USED +
@@ -26,8 +26,12 @@ def looked(machine):
 
 
 def test_linux(console, tmp_path):
-    """Asleep at each look, until a key comes; not before its suspend, and not after."""
+    """Asleep at each look, until a key comes; not before its suspend, and not after. It has two
+    vcpus."""
     tree = harness.linux_tree(tmp_path, SCRIPTS, properties='suspend = "on";')
+    text = re.sub(r"vcpu0 (\{.*?\};)", r"vcpu0 \1 vcpu1 \1", tree.read_text(encoding="utf-8"),
+                  count=1, flags=re.S)
+    tree.write_text(text, encoding="utf-8")
     screen = console(tree, options=["--control", tmp_path / "control"])
     screen.expect("to the first guest")
     with tally_ctl.Machine(str(tmp_path / "control"), timeout=harness.GUARD) as machine:
@@ -38,7 +42,7 @@ def test_linux(console, tmp_path):
         # The look is one moment of the idle guest's.
         assert {tuple(looked(machine)[0]) for _ in range(50)} == {(True, None)}
         assert looked(machine)[1] == [
-            "alpha           running  up, vcpus 1, harts 0, memory 256 MiB, asleep",
+            "alpha           running  up, vcpus 2, harts 0,0, memory 256 MiB, asleep",
             "beta            running  up, vcpus 1, harts 0, memory 256 MiB"]
         screen.send("x")
         screen.expect("woken 0")

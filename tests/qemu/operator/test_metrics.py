@@ -46,8 +46,8 @@ OBSERVED = {"value": ("tally_observed_events_total", 1),
             "lost": ("tally_observed_samples_lost_total", 1),
             "late": ("tally_observed_samples_late_total", 1)}
 TIME = {"seconds": ("tally_time_of_day_seconds", 1)}
-TABLES = {"time": TIME, "vms": VMS, "exits": {**EXITS, **BUDGET, **WINDOWS}, "pmu": PMU, "observed": OBSERVED,
-          "crash": {}}
+TABLES = {"time": TIME, "vms": VMS, "exits": {**EXITS, **BUDGET, **WINDOWS}, "pmu": PMU,
+          "observed": OBSERVED, "crash": {}}
 # All else that the prompt tells: in which metric it is, or why in none.
 WHO = {"vm": "a label", "vcpu": "a label"}
 WHAT = {"event": "a label", "data": "behind the event in its label", "filter": "the label mode"}
@@ -246,8 +246,8 @@ def test_each_number(running, between, backend):
             # None has begun anew, whatever its VM did; what was once told is told on.
             for key in (key for key in before if key[0].endswith("_total")):
                 assert found[key] >= before[key], key
-            assert list(told) == ["vms", "crash alpha", "crash beta", "crash gamma", "exits", "time",
-                                  "pmu", "observed"]
+            assert list(told) == ["vms", "crash alpha", "crash beta", "crash gamma", "exits",
+                                  "time", "pmu", "observed"]
             assert [told["crash " + vm][0].get("crash") for vm in ("alpha", "beta", "gamma")] == [
                 None, None, 1]
             assert told["vms"][1]["state"] == state

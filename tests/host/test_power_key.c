@@ -8,7 +8,6 @@
 
 #include <cmocka.h>
 
-#include "arch/riscv/hart/fence.h"
 #include "core/io/notifier.h"
 #include "core/io/power_key.h"
 #include "core/tree/pci_node.h"

@@ -91,6 +91,26 @@ def test_hostile_gets_nothing(tmp_path, backend):
     assert result.vm("beta")[-1] == "hostile: ends"
 
 
+LINUX = """ls -1 /sys/bus/platform/devices | grep '^1' | sort
+awk '/PLIC/ { print $5, $7, ($2 > 0) }' /proc/interrupts
+dmesg | sed -n 's/.*riscv-plic: //p; s/.*serial: \\(ttyS0 at MMIO [0-9a-fx]*\\).*/\\1/p'
+cat /sys/class/rtc/rtc0/name
+"""
+
+
+def test_linux(tmp_path):
+    """Debian's kernel finds all by its device tree: the sources are those of virt, there is one
+    handler for two contexts, and the console's interrupts come."""
+    tree = harness.linux_tree(tmp_path, {"alpha": LINUX}, properties=VIRT)
+    result = harness.run(tree)
+    assert result.status == harness.OK, str(result)
+    assert harness.framed(result.vm("alpha"), "alpha") == [
+        "10000000.serial", *(f"1000{n}000.virtio_mmio" for n in range(1, 9)), "101000.rtc",
+        "10 ttyS0 1", "11 101000.rtc 0",
+        "plic@c000000: mapped 31 interrupts with 1 handlers for 2 contexts.",
+        "ttyS0 at MMIO 0x10000000", "goldfish_rtc 101000.rtc"]
+
+
 TREE = """/dts-v1/;
 / {
 	compatible = "tally,vm-tree-1";

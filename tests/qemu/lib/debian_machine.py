@@ -43,6 +43,10 @@ class Machine:
     def said(self, name):
         return (self.folder / "logs" / f"{name}.log").read_text(errors="replace")
 
+    def messages_of(self, text):
+        """How often the tools have said that."""
+        return (self.folder / "messages").read_text(errors="replace").count(text)
+
     def words(self, name):
         # Nothing that ends by the time of this computer.
         return ["ssh", "-F", self.folder / "ssh_config", "-o", "ServerAliveCountMax=1000000", name]

@@ -153,6 +153,9 @@ md5sum /root/kept >/root/sum; sync; rm -f /root/load.*; cat /root/sum""")
         assert machine.ssh("alpha", "cat /root/sum; md5sum -c --quiet /root/sum") == text
         machine.ssh("alpha", """dd if=/dev/urandom of=/root/b bs=1M count=16 conv=fsync status=none
 sum=$(md5sum </root/b); echo 3 >/proc/sys/vm/drop_caches; [ "$(md5sum </root/b)" = "$sum" ]""")
+    # Each life told once that it could be logged in to.
+    machine.until("not ready", lambda: machine.messages_of("alpha: ssh ready") == 4)
     machine.try_ssh("alpha", "rm -f /root/load.*; poweroff")
     machine.ends_well()
+    assert machine.messages_of("alpha: ssh ready") == 4
     assert machine.said("tally").count("vm alpha: asked for a restart") == 3

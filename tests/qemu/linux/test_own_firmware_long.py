@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `make run-own-firmware` boots: the guest's U-Boot boots the kernel that Debian's packages have
-put on the disk, one logs in over SSH, and a reboot of the guest does it again."""
+"""What `make run-own-firmware` boots: the guest's U-Boot boots the kernel that Debian's packages
+have put on the disk, one logs in over SSH, and a reboot of the guest does it again."""
 
 import contextlib
 
@@ -40,5 +40,6 @@ def test_debian_boots_its_own_kernel(tmp_path):
         assert release(machine) == first
         for line in LINES:
             assert machine.said("debian").split("\n").count(line) == 2
+        machine.until("not ready", lambda: machine.messages_of("debian: ssh ready") == 2)
         machine.try_ssh("debian", "poweroff")
         machine.ends_well(["debian"])

@@ -54,7 +54,7 @@ struct vm {
 	struct vpci pci;                   /* its functions; see core/io/functions.h */
 
 	/* Also constant after boot. */
-	struct power_key *key; /* see core/io/power_key.h; NULL: it has none */
+	struct power_key *key;          /* see core/io/power_key.h; NULL: it has none */
 	uint8_t bell_of[VM_MAX_SHARED]; /* for each shared memory: the index of its bell plus one */
 	struct vpmu_policy pmu_policy;
 	struct vpmu_table pmu_table; /* selectors NULL: the VM tree has no node /pmu */

@@ -202,3 +202,23 @@ def test_all_at_once(tmp_path, backend, asked):
         images=f'script: script {{ data = "{text}"; }};', backend=backend)
     if asked is CONTROL:
         begins_at_its_tick(seen)
+
+
+# What boot computes of 16 VMs of four vcpus: the longest stay and the least guard.
+SIXTY_FOUR = {"ssccfg": (5540, 9), "sbi": (17250, 32)}
+FLOODS = ["kind=siege", "kind=storm quiet=yes again=yes", "kind=chatter lines=1000000 by=uart",
+          "kind=fuzz quiet=1 seed=7 ticks=100000000000"]
+
+
+@harness.both_backends
+def test_sixty_four_vcpus(tmp_path, backend):
+    """All these floods at once, of three or four VMs each. In its windows the victim is never away
+    for longer than a stay and the short one behind it (docs/limits.md)."""
+    guests = [FLOODS[n % len(FLOODS)] for n in range(15)]
+    seen = boot(tmp_path, SIXTY_FOUR[backend][1], {
+        "victim": {"bootargs": f"kind=delays away=60 {IN_FRAME}", "vcpus": 4},
+        **{f"flood{n}": {"bootargs": guest, "vcpus": 4,
+                         "more": 'pmu-snapshot = "on"; pmu-overflow = "on";'}
+           for n, guest in enumerate(guests)}}, backend=backend)
+    begins_at_its_tick(seen)
+    assert harness.promises(seen[1]) == [SIXTY_FOUR[backend]]

@@ -257,6 +257,12 @@ static bool check_table(const struct vm_node *n)
 
 enum { IMAGES, VMS, PMU, SHARED, SCHEDULES, ROOT_NODES };
 
+/* One after the other for each VM, because walking over the nodes takes longer. */
+static bool check_own_devices(const struct vm_node *n)
+{
+	return vm_choose_rtc(n) && vm_check_operator(n) && vm_check_key(n);
+}
+
 /* Checks that need all VMs. The offsets of nodes that are not there are negative. */
 static bool check_vms(const struct vm_node *nodes)
 {
@@ -265,8 +271,7 @@ static bool check_vms(const struct vm_node *nodes)
 	return (shared->at < 0 || vm_parse_shared(shared)) && vm_each(vms, vm_parse_controls) &&
 	       vm_check_started(vms) && vm_each(vms, vm_check_guards) && vm_place_memory(vms) &&
 	       vm_place_shared(shared) && vm_check_bells(shared) &&
-	       vm_each(vms, vm_check_operator) && vm_each(vms, vm_choose_rtc) &&
-	       vm_each(vms, vm_check_key) && vm_each(vms, vm_check_exclusive_harts) &&
+	       vm_each(vms, check_own_devices) && vm_each(vms, vm_check_exclusive_harts) &&
 	       (nodes[SCHEDULES].at < 0 || vm_parse_schedules(&nodes[SCHEDULES], vms)) &&
 	       (nodes[PMU].at < 0 || check_table(&nodes[PMU]));
 }

@@ -58,5 +58,5 @@ def disk_of(folder, process, boot=None):
 
 def content(disk, name):
     """A file on the disk, read on the host."""
-    return subprocess.run(["/usr/sbin/debugfs", "-R", f"cat {name}", file_system(disk)], check=True, text=True,
-                          capture_output=True).stdout
+    return subprocess.run(["/usr/sbin/debugfs", "-R", f"cat {name}", file_system(disk)],
+                          check=True, text=True, capture_output=True).stdout

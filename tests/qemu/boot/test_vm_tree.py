@@ -177,28 +177,6 @@ def test_clock(tree_file, tmp_path):
         "its own; alarms by source 31", {"device": None, "alarm_source": 31})
 
 
-def clock_of(tree_file, lines, *options):
-    """What is told of a VM's clock, in words and in JSON; lines: further ones of its node."""
-    text = TREE.replace("vcpu0", lines + " vcpu0")
-    (words,) = re.findall("^  clock     (.*)$", check(tree_file(text), *options).stdout, re.M)
-    return words, json.loads(check(tree_file(text), "--json", *options).stdout)["vms"][0]["clock"]
-
-
-def test_clock(tree_file, tmp_path):
-    """Its own, with the source of its alarms, or the machine's; what a device may change is told
-    with the machine's tree only."""
-    host = "--host", hosts.tree(tmp_path / "host.dtb")
-    rtc = 'devices { clock { host = "/soc/rtc@101000"; dma = "none"; }; };'
-    assert clock_of(tree_file, rtc, *host) == (
-        "the machine's, /soc/rtc@101000",
-        {"device": "/soc/rtc@101000", "alarm_source": None})
-    assert clock_of(tree_file, rtc) == (
-        "depends on its devices; the host's tree, by --host, tells", None)
-    taken = 'operator = "watch"; operator-interrupt = <11>;'
-    assert clock_of(tree_file, taken) == (
-        "its own; alarms by source 31", {"device": None, "alarm_source": 31})
-
-
 def test_memory_at(tree_file):
     """Where it is; and the one without has what is left, which is told in JSON alone."""
     text = TREE.replace("vms {", "vms {" + TREE[TREE.index("one {"):TREE.index("\t};\n};")].replace(

@@ -71,6 +71,8 @@ struct pcpu {
 	/* The vcpus that are not outside their windows; all, if the hart has no schedule. Other
 	 * harts read it. */
 	uint64_t present;
+	/* Vcpus here of VMs that have set an alarm of their RTC; 0 if there is no schedule. */
+	uint64_t alarm_vcpus;
 	uint64_t turned_at; /* host time of the last turn to other windows; 0: no schedule */
 	/* Protects the sources that are off outside windows of this hart, see core/io/wired.c. An
 	 * inner lock of any VM's devices. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The hart on which a guest has written to its RTC last lets the alarm come, even if the vcpu has
- * left it since. So no other hart is interrupted when an alarm is set.
+ * left it since. So no other hart is interrupted when an alarm is set. An alarm that is due outside
+ * the windows of the VM on this hart comes in the next one.
  */
 #include "core/io/vm_rtc.h"
 
@@ -22,15 +23,39 @@ static uint64_t alarm_here(const struct vm *vm)
 	return atomic_load_explicit(&vm->alarm_at, memory_order_relaxed);
 }
 
+static uint64_t vcpus_here(const struct vm *vm)
+{
+	uint64_t here = 0;
+
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
+		if (vcpu_home(vm->vcpus[i]) == this_pcpu())
+			here |= vm->vcpus[i]->bit;
+	}
+	return here;
+}
+
+/* Whether the VM is outside its windows on this hart. */
+static bool is_away(const struct vm *vm)
+{
+	const struct pcpu *pcpu = this_pcpu();
+
+	return pcpu->has_schedule && !(vcpus_here(vm) & pcpu->present);
+}
+
 /* Sets this hart's next look to the first of its alarms. */
 static void look_again(void)
 {
+	struct pcpu *pcpu = this_pcpu();
 	uint64_t next = NEVER;
 
+	pcpu->alarm_vcpus = 0;
 	for (uint32_t i = 0; i < n_vms; i++) {
 		uint64_t at = alarm_here(&vms[i]);
 
-		next = at < next ? at : next;
+		if (at != NEVER && pcpu->has_schedule)
+			pcpu->alarm_vcpus |= vcpus_here(&vms[i]);
+		if (at < next && !is_away(&vms[i]))
+			next = at;
 	}
 	external_poll_at(EXTERNAL_ALARM, next);
 }
@@ -108,7 +133,7 @@ __attribute__((noinline)) void vm_rtc_poll(void)
 	uint64_t time = csr_read(CSR_TIME);
 	uint32_t i = 0;
 
-	while (i < n_vms && alarm_here(&vms[i]) > time)
+	while (i < n_vms && (alarm_here(&vms[i]) > time || is_away(&vms[i])))
 		i++;
 	if (i < n_vms)
 		let_come(&vms[i], time);

@@ -385,6 +385,10 @@ void windows_switch(struct pcpu *pcpu, uint64_t now)
 	turn(pcpu, w, now);
 	if (w->phase == OPEN)
 		release_budgets(pcpu, pcpu->present, w->open_at);
+	/* A look at the alarms of the VMs that come, in a stay of its own. */
+	if (pcpu->alarm_vcpus)
+		pcpu->poll_times[EXTERNAL_ALARM] =
+		    pcpu->alarm_vcpus & pcpu->present ? now + 1 : ~0UL;
 	external_poll_at(EXTERNAL_WINDOW, w->phase_end);
 	/* If a vcpu sleeps, or its VM is being loaded, it may begin later without being late. */
 	w->first_load_due =

@@ -3,22 +3,35 @@
  * Does one thing, what=NAME, at the ticks `at=A,B,...` of each frame of `frame=` ticks, so that
  * what follows from it comes when a window of another VM is about to begin. With `span=` each time
  * `step=` ticks later than the time before, but less than `span=` in all. It goes on for ever.
+ *   alarm   sets its clock's alarm to the tick `due=` of the frame
  *   beat    a heartbeat (heartbeat-ms)
  *   bell    rings the bell of the memory "ring"
  *   fault   a device with DMA at 00:01.0 writes where it may not, `each=` times
  */
 #include "guests/bare/bare.h"
 #include "guests/bare/io/rng.h"
+#include "guests/bare/io/rtc.h"
 #include "guests/lib/bell.h"
 
-#define TICKS    8U
-#define DEVFN    8U           /* 00:01.0 */
-#define NOWHERE  0x70000000UL /* not the VM's */
-#define PATIENCE (10 * MS)
+#define TICKS     8U
+#define NS_A_TICK 100U
+#define DEVFN     8U           /* 00:01.0 */
+#define NOWHERE   0x70000000UL /* not the VM's */
+#define PATIENCE  (10 * MS)
 
 static struct bell bell;
 static struct rng rng;
 static struct rng_rings rings;
+
+static void alarm_at(void)
+{
+	uint64_t frame = bootarg_num("frame", 0);
+	uint64_t ticks = (bootarg_num("due", 0) + frame - csr_read(time) % frame) % frame;
+
+	*rtc_reg(RTC_CLEAR_IRQ) = 1;
+	*rtc_reg(RTC_IRQ_ENABLED) = 1;
+	rtc_set_alarm(rtc() + ticks * NS_A_TICK);
+}
 
 static void beat(void)
 {
@@ -51,7 +64,7 @@ static void fault(void)
 static const struct {
 	const char *name;
 	void (*act)(void);
-} acts[] = {{"beat", beat}, {"bell", ring}, {"fault", fault}};
+} acts[] = {{"alarm", alarm_at}, {"beat", beat}, {"bell", ring}, {"fault", fault}};
 
 static bool prepare(void)
 {

@@ -29,8 +29,27 @@ void guest_uses_rtc(struct machine_hart *h)
 	guest_access(h, GUEST_RTC_BASE + offset, percent(luck(), 80), width, rd);
 }
 
-/* An alarm that will interrupt has a host time, not after its own, and the hart that looks for it
- * does so then. Other harts may be in HS with the lock of the VM's devices. */
+/* The hart looks for the VM's alarm: at its time or, on a hart with windows, right behind the turn
+ * to the VM's next one. */
+static bool looks_for(const struct pcpu *pcpu, const struct vm *vm)
+{
+	uint64_t at = vm->alarm_at, here = 0;
+
+	for (uint32_t i = 0; pcpu->has_schedule && i < vm->config->n_vcpus; i++) {
+		if (vm->vcpus[i]->home == pcpu)
+			here |= vm->vcpus[i]->bit;
+	}
+	if (pcpu->has_schedule && at != ~0UL && (here & ~pcpu->alarm_vcpus))
+		return false;
+	if (pcpu->has_schedule && !(here & pcpu->present))
+		return true;
+	if (pcpu->has_schedule && at <= pcpu->turned_at)
+		at = pcpu->turned_at + 1;
+	return pcpu->poll_times[EXTERNAL_ALARM] <= at;
+}
+
+/* An alarm that will interrupt has a host time, not after its own, and a hart looks for it. Other
+ * harts may be in HS with the lock of the VM's devices. */
 void model_alarm_step(void)
 {
 	const struct pcpu *pcpu = this_pcpu();
@@ -40,7 +59,7 @@ void model_alarm_step(void)
 
 		if (vm->alarm_hart != pcpu->index)
 			continue;
-		if (vm->alarm_at < pcpu->poll_times[EXTERNAL_ALARM])
+		if (!looks_for(pcpu, vm))
 			machine_differs("hart %u does not look for the alarm of vm%u", pcpu->index,
 			                i);
 		if (!vm->config->rtc_source || vm->devices.next != vm->devices.serving)

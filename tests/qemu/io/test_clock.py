@@ -7,6 +7,7 @@ import bare_guests
 import harness
 import hosts
 import operators
+import schedules
 from measured import EXPECTED, MEASURE
 from operators import MS
 
@@ -53,6 +54,19 @@ def test_sixteen_alarms_at_once(tmp_path):
     result = bare_guests.boot(tmp_path, guests)
     for name in guests:
         assert result.vm(name) == [DONE.replace(str(ALARMS), "30")]
+
+
+@pytest.mark.parametrize("slack", ['"alpha"', '"beta"'])
+@pytest.mark.parametrize("wait", ["spin", "wfi"])
+def test_alarms_in_windows(tmp_path, wait, slack):
+    """Most are due outside the VM's windows or pieces of slack. Each comes in the next one."""
+    windows = [("alpha", 100, 150, 8), ("beta", 600, 300, 8)]
+    result = schedules.boot(
+        tmp_path, {"alpha": f"{ALARM.replace(str(ALARMS), '60')} wait={wait} delay=700000",
+                   "beta": MEASURE},
+        [schedules.schedule(windows if slack == '"beta"' else windows[1:], slack, frame=1000)])
+    assert result.vm("alpha") == [DONE.replace(str(ALARMS), "60")]
+    assert result.vm("beta") == EXPECTED
 
 
 @pytest.mark.parametrize("left", ["armed", "pending", "claimed"])

@@ -102,6 +102,17 @@ def test_a_heartbeat_is_looked_for_in_the_guard(tmp_path, backend):
 
 
 @harness.both_backends
+@pytest.mark.parametrize("due", [(START - 5) * TICKS, (START + LENGTH // 2) * TICKS])
+def test_alarms_of_others_wait_for_their_windows(tmp_path, backend, due):
+    """Those of the clocks of fifteen neighbours are due at once, in the guard or in the midst of
+    the window. The victim is never away for long enough for one of them."""
+    neighbour = {"bootargs": ambush("alarm", [(START + LENGTH) * TICKS], f"due={due}")}
+    begins_at_its_tick(boot(tmp_path, least(backend), {
+        "victim": {"bootargs": f"kind=delays away=10 {IN_FRAME}"},
+        **{f"alarms{n}": neighbour for n in range(15)}}, backend=backend))
+
+
+@harness.both_backends
 def test_dma_faults_that_are_left_are_served_in_the_guard(tmp_path, backend):
     """More than a stay may serve are left for a millisecond later, at each tick around the guard in
     turn."""
@@ -207,13 +218,14 @@ def test_all_at_once(tmp_path, backend, asked):
 # What boot computes of 16 VMs of four vcpus: the longest stay and the least guard.
 SIXTY_FOUR = {"ssccfg": (5540, 9), "sbi": (17250, 32)}
 FLOODS = ["kind=siege", "kind=storm quiet=yes again=yes", "kind=chatter lines=1000000 by=uart",
-          "kind=fuzz quiet=1 seed=7 ticks=100000000000"]
+          "kind=fuzz quiet=1 seed=7 ticks=100000000000",
+          ambush("alarm", [(START + LENGTH) * TICKS], f"due={(START + LENGTH // 2) * TICKS}")]
 
 
 @harness.both_backends
 def test_sixty_four_vcpus(tmp_path, backend):
-    """All these floods at once, of three or four VMs each. In its windows the victim is never away
-    for longer than a stay and the short one behind it (docs/limits.md)."""
+    """All these floods at once, of three VMs each. In its windows the victim is never away for
+    longer than a stay and the short one behind it (docs/limits.md)."""
     guests = [FLOODS[n % len(FLOODS)] for n in range(15)]
     seen = boot(tmp_path, SIXTY_FOUR[backend][1], {
         "victim": {"bootargs": f"kind=delays away=60 {IN_FRAME}", "vcpus": 4},

@@ -55,9 +55,10 @@ static int add_range(fdt32_t *cells, const struct vm_window *window)
 	return RANGE_CELLS;
 }
 
-/* Writes `ranges`: the windows of the host's functions, one range for the pages of all bells, and a
- * range for each shared memory with a bell. An operator has one for its registers, and one for its
- * rings; a power key has one for its registers. */
+/* Writes `ranges`: one range for the pages of all bells, and a range for each shared memory with a
+ * bell. An operator has one for its registers, and one for its rings; a power key has one for its
+ * registers. The windows of the host's functions come last, because U-Boot places BARs in the last
+ * range of a kind. */
 static void write_ranges(struct dt_writer *w, const struct vm_config *vm,
                          const struct vm_shared *shared)
 {
@@ -70,8 +71,6 @@ static void write_ranges(struct dt_writer *w, const struct vm_config *vm,
 	                          GUEST_OPERATOR_BYTES, false};
 	int n = 0;
 
-	for (uint32_t i = 0; i < vm->n_windows; i++)
-		n += add_range(&cells[n], &vm->windows[i]);
 	if (has_bells(vm))
 		n += add_range(&cells[n], &pages);
 	for (uint32_t i = 0; i < vm->n_shared; i++) {
@@ -87,6 +86,8 @@ static void write_ranges(struct dt_writer *w, const struct vm_config *vm,
 	}
 	if (vm->key_source)
 		n += add_range(&cells[n], &key);
+	for (uint32_t i = 0; i < vm->n_windows; i++)
+		n += add_range(&cells[n], &vm->windows[i]);
 	dt_put(w, "ranges", cells, (size_t)n * sizeof(cells[0]));
 }
 

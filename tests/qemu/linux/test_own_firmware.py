@@ -50,4 +50,4 @@ def test_what_the_disk_holds(tmp_path):
         assert line in lines
     assert harness.framed(lines, "debian") == [
         "root=LABEL=tally ro quiet", "/proc/device-tree/soc/pci@30000000", "0000:00:01.0",
-        "0000:00:02.0", "1"]
+        "0000:00:02.0", "0000:00:1e.0", "1"]

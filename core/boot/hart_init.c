@@ -80,7 +80,7 @@ const char *pcpu_init(struct pcpu *pcpu, uint64_t hartid, uint32_t index)
 	pcpu->more_registers = pcpu->vec_bytes || pcpu->vs_features.ctr;
 	fw_events_init(&pcpu->fw_events);
 	/* LCOFI stays enabled while a guest runs, because a masked physical LCOFI would also mask
-	 * the guest's virtual one (docs/platform.md). */
+	 * the guest's virtual one (docs/platform-counters.md). */
 	csr_set(CSR_SIE, BIT(IRQ_SSI) | BIT(IRQ_STI));
 	if (pcpu->hpm.hs_lcofi)
 		csr_set(CSR_SIE, BIT(IRQ_LCOFI));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Harts with a schedule (docs/schedules.md). Outside its windows a vcpu is *away*: not in
+ * Harts with a schedule (docs/windows.md). Outside its windows a vcpu is *away*: not in
  * pcpu->present, so not in pcpu->ready; its wake time is not in pcpu->wake; and requests, except
  * the operator's reads of counters, set its bit in pcpu->parked. Its own state does not change: a
  * turn changes masks and pointers of the hart. So code that chooses among ready vcpus, and sets

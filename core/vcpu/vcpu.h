@@ -97,7 +97,7 @@ struct vcpu {
 	struct vcpu_stays stays;
 	hpa_t guest_file_at; /* the page of guest_file; constant after boot */
 	uint32_t wake_sets;  /* see vcpu_wake_at(); constant after boot */
-	/* For docs/schedules.md, written by the home hart: the number of its windows that began
+	/* For docs/windows.md, written by the home hart: the number of its windows that began
 	 * later than promised; the longest delay of a beginning, in ticks; and the number of
 	 * windows that its hart missed completely. */
 	uint64_t windows_late, windows_latest, windows_missed;

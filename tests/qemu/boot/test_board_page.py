@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/boards.md has each line that boot can print about the machine, and the words for each way in
-which something can fail its test."""
+"""docs/boot-lines.md has each line that boot can print about the machine, and the words for each
+way in which something can fail its test."""
 
 import re
 
@@ -8,7 +8,7 @@ import pytest
 
 import harness
 
-PAGE = (harness.ROOT / "docs/boards.md").read_text(encoding="utf-8")
+PAGE = (harness.ROOT / "docs/boot-lines.md").read_text(encoding="utf-8")
 
 # What prints about firmware, harts and the host's tree, or says why.
 SOURCES = ["arch/riscv/counters/hpm_exact.c", "arch/riscv/counters/hpm_flag_trials.c",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/boards.md: its table of cores follows from the trials, and a reader who types what it shows
-gets from each board's tree to a VM tree that vm-check accepts."""
+"""docs/boards.md: its table of cores follows from the trials. docs/board-tree.md: a reader who
+types what it shows gets from each board's tree to a VM tree that vm-check accepts."""
 
 import json
 import re
@@ -58,7 +58,7 @@ def test_each_row_says_where_it_is_known_from():
 
 def test_each_path_is_a_boards():
     """In the order of the table."""
-    typed = [line for block in blocks("docs/boards.md") for line in block
+    typed = [line for block in blocks("docs/board-tree.md") for line in block
              if line.startswith("$ dtc ")]
     assert [line.split("/")[-1].removesuffix(".dts") for line in typed] == BOARDS
 
@@ -85,7 +85,7 @@ def a_folder(tmp_path):
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_what_a_reader_types(folder, board):
-    lines = next(block for block in blocks("docs/boards.md")
+    lines = next(block for block in blocks("docs/board-tree.md")
                  if block and block[0].endswith(f"/{board}.dts"))
     commands = [n for n, line in enumerate(lines) if line.startswith("$ ")]
     base = "0x80000000"

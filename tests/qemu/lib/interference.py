@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A guest that computes beside one that does its worst (guests/bare/hostile/steady.c and
-tempest.c): what its loop takes, and the table of that in docs/partitioning.md."""
+tempest.c): what its loop takes, and the table of that in docs/neighbours.md."""
 
 import functools
 import os

@@ -6,6 +6,7 @@ import re
 import harness
 
 EVALUATION = "docs/evaluation.md"
+FIGURES = "docs/evaluation-figures.md"
 
 
 def text_of(path):

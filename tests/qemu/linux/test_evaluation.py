@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verdict of docs/evaluation.md is of the tables that stand below it."""
+"""The verdict of docs/evaluation.md is of docs/evaluation-figures.md."""
 
 import pytest
 
-from pages import EVALUATION, cells, column
+from pages import EVALUATION, FIGURES, cells, column
 
 # Of the verdict's table: the row of the tables below, and how many digits the ratios have.
 VERDICT = {
@@ -21,8 +21,8 @@ VERDICT = {
 def test_verdict(row):
     name, digits = VERDICT[row]
     base, ssccfg, sbi, kvm = cells(EVALUATION, row)
-    bare = column(EVALUATION, name, "bare" if "/" in name else "opensbi")
+    bare = column(FIGURES, name, "bare" if "/" in name else "opensbi")
     assert base == f"{bare:,.0f}"
     for shown, head in ((ssccfg, "ssccfg"), (sbi, "sbi"), (kvm, "kvm-6.12")):
         if shown != "not comparable":
-            assert shown == f"{column(EVALUATION, name, head) / bare:,.{digits}f}", head
+            assert shown == f"{column(FIGURES, name, head) / bare:,.{digits}f}", head

@@ -62,7 +62,7 @@ def yes(it_is):
 @pytest.mark.peer
 def test_linux_loses_samples_with_the_snapshot(tmp_path, two_functions):
     """After each overflow Linux starts its counters with base 4096, which names none, and is told
-    so; they stand until its next context switch or tick (docs/platform.md). That Tally's snapshot
+    so; they stand until its next context switch or tick (docs/guests.md). That Tally's snapshot
     loses nothing is shown in test_sampling.py, test_snapshot."""
     script = "dmesg | grep -c 'SBI PMU snapshot detected'\n" + PROFILE
     lines, result = boot(tmp_path, script, two_functions, snapshot="on")
@@ -189,7 +189,7 @@ def cases(lines):
 
 @pytest.mark.peer
 def test_perf_test_as_on_the_firmware_alone(tmp_path, bare):
-    """All cases, the PMU's among them, have the same verdict; docs/platform.md explains those that
+    """All cases, the PMU's among them, have the same verdict; docs/guests.md explains those that
     fail on both."""
     lines, _ = boot(tmp_path, PERF_TEST)
     reference = bare(PERF_TEST, timeout=harness.GUARD)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Debian guest that spends its time with interrupts off, profiled by its own perf and from beside
-(docs/profiling.md, "Seen from both sides").
+(docs/profiling-exact.md, "Seen from both sides").
 
 /proc/zoneinfo is printed with a zone's lock held and interrupts off. The overflow of the guest's
 own counter is delivered when they are on again, so its perf shows the function that puts them on.

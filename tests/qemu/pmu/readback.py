@@ -30,7 +30,7 @@ NOT_SUPPORTED = -2
 VUINH, VSINH, UINH, SINH, MINH = (1 << n for n in range(3, 8))
 EVENT_OF, EVENT_MINH, EVENT_SINH, EVENT_UINH, EVENT_VSINH, EVENT_VUINH = (
     1 << n for n in range(63, 57, -1))
-# QEMU takes a selector with these low 20 bits for an event of its own (docs/platform.md).
+# QEMU takes a selector with these low 20 bits for an event of its own (docs/platform-counters.md).
 OWN = (0x1, 0x2, 0x10019, 0x1001b, 0x10021)
 
 

@@ -70,7 +70,7 @@ def test_it_sees_no_stray_flag(tmp_path):
 def test_a_model_agrees(tmp_path, sequences):
     """The same sequences as on the firmware alone; and with far starts, starts while one pends and
     all. There a call follows where one is masked that pends: it is found at the guest's next exit
-    only (docs/platform.md, Overflow 5), and here looks at scountovf are none."""
+    only (docs/platform-counters.md, Overflow 5), and here looks at scountovf are none."""
     assert alone(tmp_path, "chance clean=yes sharers=1 sequences=500") == [
         "chance: ends after 500 sequences, 162 interrupts, 0 wrong"]
     last = alone(tmp_path, f"chance calls=yes sharers=1 sequences={sequences}")[-1]

@@ -11,7 +11,7 @@ import harness
 import plain
 from raw_events import COUNTS, CPU, boot
 
-# What QEMU would count as something else than it was told, or never: see docs/platform.md.
+# What QEMU would count as something else than it was told, or never: see docs/platform-counters.md.
 REFUSED = [f"raw: event {event} data {data} flags 0x0: error -2"
            for event in ("0x20000", "0x30000") for data in ("0x1234", "0x100002")]
 

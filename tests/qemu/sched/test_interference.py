@@ -81,8 +81,8 @@ def test_with_looks(storm):
 
 @pytest.mark.long
 def test_the_table():
-    """Of docs/partitioning.md is today's; tools/pages/interference-table writes it."""
-    page = (harness.ROOT / "docs/partitioning.md").read_text(encoding="utf-8")
+    """Of docs/neighbours.md is today's; tools/pages/interference-table writes it."""
+    page = (harness.ROOT / "docs/neighbours.md").read_text(encoding="utf-8")
     (found,) = re.findall(r"<!-- Made by tools/pages/interference-table. -->\n(.*?)\n\n",
                           page, re.S)
     assert found + "\n" == table()

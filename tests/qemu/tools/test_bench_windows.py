@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How late windows begin, by tools/bench-windows: with a guard not at all, without one by what
-docs/schedules.md says at most. Three neighbours here, all of them in the long form."""
+docs/windows.md says at most. Three neighbours here, all of them in the long form."""
 
 import json
 import subprocess

@@ -185,7 +185,7 @@ def tool():
 
 
 def test_pages_speak_of_versions_that_are_known():
-    """docs/firmwares.md, docs/evaluation.md and README.md say theirs."""
+    """docs/firmwares.md, docs/evaluation-figures.md and README.md say theirs."""
     page = (harness.ROOT / "docs/firmwares.md").read_text(encoding="utf-8")
     versions = re.findall(r"^## (?:KVM, )?((?:Linux|OpenSBI) [\d.]+) \(SBI", page, re.M)
     assert len(versions) == 4
@@ -194,7 +194,7 @@ def test_pages_speak_of_versions_that_are_known():
     readme = (harness.ROOT / "README.md").read_text(encoding="utf-8")
     (kernel,) = re.findall(r"\| KVM \(Linux ([\d.]+)\) \|", readme)
     assert f"Linux {kernel}" in versions
-    figures = (harness.ROOT / "docs/evaluation.md").read_text(encoding="utf-8")
+    figures = (harness.ROOT / "docs/evaluation-figures.md").read_text(encoding="utf-8")
     (measured,) = re.findall(r"^\| host of linux/kvm-6.12 \| Linux ([\d.]+)", figures, re.M)
     assert tool().HEAD + measured + " |" in figures
 

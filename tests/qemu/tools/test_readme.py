@@ -10,7 +10,7 @@ import pexpect
 import pytest
 
 import harness
-from pages import EVALUATION, cells, column, text_of
+from pages import FIGURES, cells, column, text_of
 import samples
 
 
@@ -27,7 +27,7 @@ def test_beside_kvm():
     passed, wrong, silent, machine, _ = counts["KVM"]
     run = passed + wrong + silent + machine
     assert kvm == f"{run - wrong} of {run} right"
-    read = column(EVALUATION, "read-direct", "kvm-6.12")
+    read = column(FIGURES, "read-direct", "kvm-6.12")
     assert cells("README.md", "read of a counter")[1] == f"{read:,.0f} instructions"
 
 

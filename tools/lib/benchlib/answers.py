@@ -31,7 +31,7 @@ def profiling_two(data):
     if taken and lost is not None:
         text += (" Leave the snapshot off for sampling: with it Linux's driver takes %d samples "
                  "where it takes %d without (a defect of that driver, "
-                 "docs/platform.md)." % (lost, taken))
+                 "docs/guests.md)." % (lost, taken))
     more = derive.percent_more(data, "linux/ssccfg-trap", "pipe/record-1000",
                                "linux/ssccfg", "pipe/record-1000")
     if more is not None:
@@ -62,7 +62,8 @@ def sampling_in_a_guest(data):
     if not text:
         return None
     return text + ("Below 1 is cheaper: a sample calls the firmware three times, and Tally's calls "
-                   "with ssccfg are shorter than OpenSBI's (docs/evaluation.md counts it out).")
+                   "with ssccfg are shorter than OpenSBI's (docs/evaluation-figures.md counts it "
+                   "out).")
 
 
 def trapped_read(data):

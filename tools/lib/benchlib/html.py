@@ -173,7 +173,7 @@ def sampling(data):
     cells = [[derive.NAMES[c]] + [str(derive.samples(data, f"linux/{c}", f"record-{r}") or "-")
                                  for r in rates] for c in counted]
     why = ("Few in KVM's rows are QEMU's doing, few in those with the snapshot the Linux driver's "
-           "(docs/platform.md)." if kvm_was_measured(data, "record") else "")
+           "(docs/guests.md)." if kvm_was_measured(data, "record") else "")
     return text + (f"<p>Samples that perf took in all workloads together. {why}</p>" +
                    html_table(["where"] + [f"{r} Hz" for r in rates], cells))
 
@@ -203,7 +203,7 @@ def how_made(data):
             html_table(("what", "version"),
                        [(escape(what), escape(version))
                         for what, version in data["versions"].items()]) +
-            f"<p>tools/bench --set {data['set']}; the method is in docs/evaluation.md.</p>"
+            f"<p>tools/bench --set {data['set']}; the method is in docs/evaluation-method.md.</p>"
             f"<details><summary>Commands</summary><pre>{escape(commands)}</pre></details>")
 
 

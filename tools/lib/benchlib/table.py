@@ -75,7 +75,7 @@ def text(data):
 
 
 def markdown(data):
-    """For docs/evaluation.md."""
+    """For docs/evaluation-figures.md."""
     lines = ["| what | version |", "| --- | --- |"]
     lines += ["| %s | %s |" % pair for pair in data["versions"].items()]
     for run in data["runs"].values():

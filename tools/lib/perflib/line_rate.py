@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many samples a serial line carries (docs/profiling.md, "On a serial line")."""
+"""How many samples a serial line carries (docs/profiling-options.md, "On a serial line")."""
 
 # Of the line, with what is around it: a start bit, eight bits, a stop bit.
 BITS = 10

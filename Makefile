@@ -7,7 +7,7 @@ HOSTCC        ?= cc
 PYTHON        := /usr/bin/python3
 DTC           ?= dtc
 B             := build
-# Where the microvisor goes. DEBUG=1 makes one that checks its invariants (core/hart/check.h),
+# Where the hypervisor goes. DEBUG=1 makes one that checks its invariants (core/hart/check.h),
 # beside it.
 # Where RAM begins, if not at 0x80000000: Tally is built for one address.
 BOARD_RAM     ?=
@@ -39,14 +39,14 @@ export PWD := $(CURDIR)
 setup:
 	$(Q)tools/setup
 
-# libfdt for the microvisor; kernel, busybox and perf for the guests.
+# libfdt for the hypervisor; kernel, busybox and perf for the guests.
 PARTS_SRC := tools/fetch/guest-parts tools/fetch/apt-private
 $(B)/guest/fdt.stamp: $(PARTS_SRC) | setup
 	$(Q)tools/fetch/guest-parts fdt
 $(B)/guest/linux.stamp: $(PARTS_SRC) | setup $(B)/guest/fdt.stamp
 	$(Q)tools/fetch/guest-parts linux
 
-# --- The microvisor -----------------------------------------------------------------------
+# --- The hypervisor -----------------------------------------------------------------------
 WARN := -Wall -Wextra -Werror -Wshadow -Wundef -Wstrict-prototypes -Wmissing-prototypes \
 	-Wold-style-definition -Wwrite-strings -Wpointer-arith -Wcast-qual -Wvla -Wredundant-decls
 
@@ -293,7 +293,7 @@ peers: all guests
 check: setup $(B)/guest/fdt.stamp check-clang
 	$(Q)tools/check/all
 
-# A second compiler reads every C file of the microvisor with the flags that it is built with.
+# A second compiler reads every C file of the hypervisor with the flags that it is built with.
 TARGET_C := $(filter %.c,$(TALLY_SRC)) arch/riscv/hart/asm_offsets.c
 check-clang: $(OFFSETS)
 	$(Q)for file in $(TARGET_C) $(filter %.c,$(DEBUG_SRC)); do \
@@ -413,7 +413,7 @@ Targets:
               more the first time)
   run-own-firmware  boot a Debian guest by a U-Boot of its own, from what its disk holds (10 minutes
               more the first time)
-  all         build/tally.bin, the microvisor, and what tools/vm-check needs; DEBUG=1:
+  all         build/tally.bin, the hypervisor, and what tools/vm-check needs; DEBUG=1:
               build/debug/tally.bin, which checks its invariants (test-qemu runs on that)
   vm-check    what tools/vm-check needs: would Tally accept a VM tree?
   run-partitions  boot a Debian guest and a control loop that exchange a million messages

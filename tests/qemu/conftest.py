@@ -82,7 +82,7 @@ def bare(tmp_path):
 
 @pytest.fixture(scope="session", name="debug_image")
 def made_with_debug():
-    """The path of the microvisor of `make DEBUG=1`, which has what only tests need (core/debug)."""
+    """The path of the hypervisor of `make DEBUG=1`, which has what only tests need (core/debug)."""
     return plain.make("build/debug/tally.bin", variables=("DEBUG=1",))
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The spike: a stand-alone HS-mode program that drives the hart's counters by hand in both ways.
-# It shares nothing with the microvisor, so that it can show who is wrong.
+# It shares nothing with the hypervisor, so that it can show who is wrong.
 CROSS_COMPILE ?= riscv64-linux-gnu-
 SPIKE_BIN     := build/tests/spike.bin
 SPIKE_SRC     := $(sort $(wildcard tests/spike/*.c)) tests/spike/entry.S

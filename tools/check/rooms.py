@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rooms of the microvisor, from bottom to top. A room includes and calls those before it, and
+"""The rooms of the hypervisor, from bottom to top. A room includes and calls those before it, and
 its own files. What it has to call above is declared in its port.h, and defined above. core/debug
 and arch/riscv/debug are no rooms: builds of make DEBUG=1 alone have them, and others call them by
 headers whose functions are empty elsewhere."""

@@ -110,7 +110,8 @@ def lowest_bank(tree):
 
 def test_steps_for_any_board(folder):
     """The commands in the text above the boards' own, in their order."""
-    text = PAGE.split("## From a board's tree to a VM tree")[1].split("### P550")[0]
+    page = (harness.ROOT / "docs/board-tree.md").read_text(encoding="utf-8")
+    text = page.split("## From a board's tree to a VM tree")[1].split("### P550")[0]
     typed = re.findall(r"`((?:dtc|cp|tools/vm-check) [^`]+)`", text)
     assert [words.split()[0] for words in typed] == ["dtc", "cp", "tools/vm-check"]
     for words in typed:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/vm-check, and that the microvisor refuses what it refuses, in the same words."""
+"""tools/vm-check, and that the hypervisor refuses what it refuses, in the same words."""
 
 import bz2
 import gzip

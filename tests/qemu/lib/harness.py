@@ -23,7 +23,7 @@ INTERRUPTED = 130
 # what an idle one does, and tests count events or the machine's own time.
 GUARD = 900
 
-# Of `make DEBUG=1 test-qemu`: the microvisor that checks its invariants, which takes longer.
+# Of `make DEBUG=1 test-qemu`: the hypervisor that checks its invariants, which takes longer.
 KERNEL = os.environ.get("TALLY_KERNEL")
 # In ticks, how much later than it may a window begins there: the hart is looked at behind the last
 # look at the clock.

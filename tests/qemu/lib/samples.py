@@ -4,7 +4,7 @@
 A sample is a fenced block. What is typed in it are lines `[NAME] / # COMMAND` (a guest's shell),
 `tally> COMMAND` (the prompt), `$ COMMAND` (the host's shell), and `Ctrl-T KEY`. The lines behind
 one must come in this order; a sample may leave lines out. What guests print must be the same to the
-last digit. Numbers of the microvisor's lines and of the host's tools may be others: they are times
+last digit. Numbers of the hypervisor's lines and of the host's tools may be others: they are times
 and sums of what a whole kernel did. But a sum of a million and more in a line `tally: ` is mostly
 work that is the same each time, such as loading a VM: it may differ by half.
 """
@@ -45,7 +45,7 @@ def pattern(line):
 
 
 def is_near(line, groups):
-    """Whether the large numbers of a line of the microvisor's are about those that came."""
+    """Whether the large numbers of a line of the hypervisor's are about those that came."""
     numbers = [float(number) for number in re.findall(r"\d+(?:\.\d+)?", line)]
     return not line.startswith("tally: ") or all(
         abs(number - float(came)) <= number / 2

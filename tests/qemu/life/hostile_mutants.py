@@ -23,7 +23,7 @@ sys.path.insert(0, os.path.join(TOP, "tests/host"))
 # pylint: disable-next=wrong-import-position,import-error
 from mutants import Wrong, changed  # noqa: E402
 
-# What a build of the microvisor alone reads.
+# What a build of the hypervisor alone reads.
 SOURCES = ("arch", "core", "vpmu", "Makefile", "tools", "tests/host", "tests/fuzz", "tests/spike",
            "tests/firmware", "guests")
 KERNEL = "build/tally.bin"

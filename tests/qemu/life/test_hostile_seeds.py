@@ -196,7 +196,7 @@ def test_victim_is_the_same(tmp_path, alone, debug_build, backend, seed):
 
 @pytest.mark.parametrize("seed", seeds(short=1))
 def test_no_invariant_breaks(tmp_path, debug_build, seed):
-    """The microvisor that checks them at each exit and entry. It takes longer, so what the victim
+    """The hypervisor that checks them at each exit and entry. It takes longer, so what the victim
     says of its share of time is left out."""
     they = list(hostile(random.Random(seed), seed, ["0"]))
     nodes = [victim("others=1000", ""), *(node for _, node, _ in they)]

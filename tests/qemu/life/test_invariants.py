@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the microvisor of `make DEBUG=1` checks at each exit and entry, where owners change most.
+"""What the hypervisor of `make DEBUG=1` checks at each exit and entry, where owners change most.
 
 `make DEBUG=1 test-qemu` runs the other tests on it, too; `make test-long` does so.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that ask the microvisor through tools/lib/tallylib/tally_ctl.py."""
+"""Programs that ask the hypervisor through tools/lib/tallylib/tally_ctl.py."""
 
 import harness
 from tallylib import tally_ctl

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/tally-ctl: programs ask the microvisor over the console's line while guests run."""
+"""tools/tally-ctl: programs ask the hypervisor over the console's line while guests run."""
 
 import contextlib
 import os

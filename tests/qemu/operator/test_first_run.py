@@ -22,7 +22,7 @@ def make(*words):
 
 
 def test_only_what_is_run_is_built(tmp_path):
-    """The kernel, the initramfs and the microvisor; a tree of one's own may name any guest."""
+    """The kernel, the initramfs and the hypervisor; a tree of one's own may name any guest."""
     would = make("-n", f"B={tmp_path}", "run-parts")
     assert f"{tmp_path}/guest/initramfs.cpio" in would and f"{tmp_path}/tally.bin" in would
     for other in ("bench", "bare", "selftest", "sampling", "replay", "kvm", "workloads"):

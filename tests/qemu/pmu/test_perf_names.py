@@ -71,7 +71,7 @@ perf stat -x, -e '{cut}u' work {WORK} 2>&1
                       "DTLB_WRITE_MISS": stores, "dTLB-load-misses": loads,
                       "dTLB-store-misses": stores}
     assert harness.perf_counts(lines[ends[0]:ends[1]]) == {"frontendFlush": WORK, "ifu_req": WORK}
-    # Too many bits for this kernel: perf says so, and counts nothing. The microvisor refuses what
+    # Too many bits for this kernel: perf says so, and counts nothing. The hypervisor refuses what
     # would be left of them: an event that this hart does not count.
     assert any("value too big for format (event), maximum is 281474976710655" in line
                for line in lines[ends[1]:ends[2]])

@@ -255,7 +255,7 @@ def test_a_limit(tmp_path, backend, period, most):
     lines, _ = limit(tmp_path, backend, f"period={period} windows=4", most)
     first, last = (int(word) for word in lines[0].split(" of ")[1].split()[0:3:2])
     # From one that Tally holds to the next; in ticks of 100 instructions, of which a stay has some.
-    # One of a microvisor that checks its invariants has twice as many.
+    # One of a hypervisor that checks its invariants has twice as many.
     stay = 20 if harness.KERNEL else 10
     assert 100000 - stay <= first <= last <= 100000 + stay, lines[0]
     assert lines[0].startswith(f"limit: {4 * most + 1} samples, 5 windows of ")

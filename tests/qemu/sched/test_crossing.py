@@ -20,7 +20,7 @@ import plain
 
 TICKS = 200000
 CLOCK = f"kind=idle period=50 ticks={TICKS}"
-# A microvisor that checks its invariants stays longer, so more comes in between.
+# A hypervisor that checks its invariants stays longer, so more comes in between.
 SLOWER = 2 if harness.KERNEL else 1
 # A time slice, and how many begin meanwhile, and one more.
 SLICE = 20000

@@ -293,7 +293,7 @@ def test_a_fork_is_the_same_in_a_guest(tmp_path):
 
 @pytest.fixture(scope="module")
 def dearer(tmp_path_factory):
-    """A microvisor with one call to the firmware more in each world switch."""
+    """A hypervisor with one call to the firmware more in each world switch."""
     root = tmp_path_factory.mktemp("dearer")
     names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
                            cwd=harness.ROOT, check=True, text=True, stdout=subprocess.PIPE).stdout

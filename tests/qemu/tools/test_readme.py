@@ -31,6 +31,11 @@ def test_beside_kvm():
     assert cells("README.md", "read of a counter")[1] == f"{read:,.0f} instructions"
 
 
+def test_one_sitting():
+    """It stays a page that is read to its end."""
+    assert len(text_of("README.md").split()) < 900
+
+
 @pytest.fixture
 def terminal(console, tmp_path):
     """What `make run` gives to somebody with a terminal, when both guests have a shell."""

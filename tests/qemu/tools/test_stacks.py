@@ -132,7 +132,7 @@ def test_pointers_that_are_not_as_the_table_says(tmp_path, pairs, why):
 
 
 def test_tally_itself():
-    """The link of the microvisor looks, and leaves what it found."""
+    """The link of the hypervisor looks, and leaves what it found."""
     text = (harness.BUILD / "stacks.txt").read_text(encoding="utf-8")
     assert [line.partition(":")[0] for line in text.splitlines()] == [
         "_start", "secondary_hart", "trap_vector", "trap_vector_recorded", "hs_trap", "last_words"]

@@ -86,7 +86,7 @@ def markdown(data):
         for line in (text or "").splitlines():
             lines += textwrap.wrap(line, COLUMNS, break_on_hyphens=False)
     for family, rows, columns, cells in groups(data):
-        lines += ["", "### " + TITLES.get(family, family), "",
+        lines += ["", "## " + TITLES.get(family, family), "",
                   "| | " + " | ".join(columns) + " |", "| --- |" + " --- |" * len(columns)]
         for row in rows:
             lines.append("| %s | " % row + " | ".join(
@@ -97,7 +97,7 @@ def markdown(data):
              for name, run in data["runs"].items()}
     conditions = list(dict.fromkeys(c for seen in taken.values() for c in seen))
     if conditions:
-        lines += ["", "### Samples that perf took, in all workloads of a run together", "",
+        lines += ["", "## Samples that perf took, in all workloads of a run together", "",
                   "| | " + " | ".join(conditions) + " |", "| --- |" + " --- |" * len(conditions)]
         lines += ["| %s | " % name + " | ".join(str(seen.get(c, "-")) for c in conditions) + " |"
                   for name, seen in taken.items() if seen]

@@ -137,7 +137,7 @@ def take_exits(machine, args, vms, launch, leave, stop):
 
 
 def period_of(args, machine, vms, events):
-    """As the microvisor takes it. A rate that a serial line cannot carry is refused, and nobody
+    """As the hypervisor takes it. A rate that a serial line cannot carry is refused, and nobody
     has asked for the one that there is by default: it is lowered."""
     if args.count:
         return "%d" % args.count

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples as the microvisor notes them (core/watch/samples.h), and the file of `perf-vms record`
+"""Samples as the hypervisor notes them (core/watch/samples.h), and the file of `perf-vms record`
 (docs/samples.md)."""
 import base64
 import json
@@ -17,7 +17,7 @@ VERSION = 1
 
 
 class BadSamples(Exception):
-    """What came is not what the microvisor notes."""
+    """What came is not what the hypervisor notes."""
 
 
 class Sample:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tools/perf-vms asks of the microvisor: to observe events of VMs, and to look at all of them
+"""What tools/perf-vms asks of the hypervisor: to observe events of VMs, and to look at all of them
 at one moment, again and again. Spans go from look to look."""
 import time
 

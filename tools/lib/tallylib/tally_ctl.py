@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks the microvisor of a machine that tools/run has started, while its guests run.
+"""Asks the hypervisor of a machine that tools/run has started, while its guests run.
 
   with Machine(timeout=10) as machine:
       for vm in machine.objects("vms"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tools/tally-top asks of the microvisor, and what follows from two looks. HS gives totals
+"""What tools/tally-top asks of the hypervisor, and what follows from two looks. HS gives totals
 since power-on with the machine's time; shares and rates are made here, so several programs may look
 at once, each in its own steps."""
 import collections

@@ -8,7 +8,7 @@ TIDS = 100  # of each process; unique, because viewers may look at nothing else
 
 
 class Vcpu:
-    """By what the microvisor has answered of it."""
+    """By what the hypervisor has answered of it."""
 
     def __init__(self, line, track):
         self.vm, self.id, self.index = line["vm"], line["vcpu"], line["index"]

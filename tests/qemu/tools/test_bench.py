@@ -124,7 +124,9 @@ def test_overheads():
     assert derive.recording(one) == [("ssccfg", "pipe", 1000, 5, 10, True)]
     apart, part = derive.beside_bare(5, 10)
     assert round(apart, 3) == -4.545 and part == 0.5
-    assert "<b>4.55 %</b> lower" in answers.sampling_in_a_guest(one)
+    said, (_, rows), _ = answers.sampling_in_a_guest(one)
+    assert said == "It executes at most 4.55 % less with ssccfg."
+    assert rows == [["Tally, ssccfg", "-4.55 %", "pipe, 1000 Hz", "0.50 to 0.50"]]
     assert answers.trapped_read(one) is None
 
 
@@ -138,22 +140,21 @@ def machines(**samples):
 
 
 def test_what_it_costs_in_sentences():
-    """Each question in one, with the samples for which was paid; and those who took fewer are
-    named."""
+    """Each question in one, without parentheses; a note names those that took fewer samples."""
     one = machines(bare=1000, ssccfg=976, sbi=995)
-    assert [(question, sentence) for question, sentence, _ in conclusions.of(one)] == [
+    assert [(question, sentence) for question, sentence, *_ in conclusions.of(one)] == [
         ("What does it cost to have a PMU?",
-         "Nothing that can be told from noise. In a guest of Tally a program that does not use it "
+         "Nothing that can be told from noise: in a guest of Tally a program that does not use it "
          "executes more than on bare metal by at most 0.00 % with ssccfg and 0.00 % with sbi."),
         ("What does it cost to count?",
          "In a guest of Tally perf stat with two events adds to the instructions of a program at "
          "most 5.00 % with ssccfg and 5.00 % with sbi; on bare metal 5.00 %."),
         ("What does it cost to sample?",
          "In a guest of Tally perf record at 1 kHz adds to the instructions of a program at most "
-         "10.00 % (976 samples) with ssccfg and 10.00 % (995 samples) with sbi; on bare metal "
-         "10.00 % (1,000 samples). Fewer samples cost less, so the overhead looks smaller than it "
-         "is where fewer were taken than on bare metal: Tally, ssccfg (2.4 % fewer).")]
-    _, _, (head, rows) = conclusions.of(one)[2]
+         "10.00 % with ssccfg and 10.00 % with sbi; on bare metal 10.00 %.")]
+    _, _, (head, rows), note = conclusions.of(one)[2]
+    assert note == ("Fewer samples cost less, so the overhead looks smaller than it is where fewer "
+                    "were taken than on bare metal: Tally, ssccfg, 2.4 % fewer.")
     assert head == ["", "bare metal", "Tally, ssccfg", "Tally, sbi"]
     assert rows == [["pipe"] + ["+10.00 %"] * 3, ["samples, in all", "1,000", "976", "995"]]
     one["runs"]["linux/ssccfg"]["figures"]["pipe/alone"] = 1002.0
@@ -177,7 +178,7 @@ def test_exits_of_interrupts_are_told():
         "None for an edge at an AIA and MSI-X at an AIA.",
         (["exits of each", "Tally, ssccfg"],
          [["a level at a PLIC", "3"], ["a level at an AIA", "1"],
-          ["an edge at an AIA", "0"], ["MSI-X at an AIA", "0"]]))]
+          ["an edge at an AIA", "0"], ["MSI-X at an AIA", "0"]]), "")]
     assert "How many exits" in table.summary(one)
 
 
@@ -189,10 +190,10 @@ def test_guests_tell_their_extensions():
         one["runs"][f"linux/{column}"]["isa"] = ["i", "m", "zicboz", "svvptc", *more]
     assert conclusions.alike(one) == (
         "All saw the extensions i m zicboz svvptc; besides, bare metal h ssaia.")
-    assert not any("Not the same" in sentence for _, sentence, _ in conclusions.of(one))
+    assert not any("Not the same" in note for *_, note in conclusions.of(one))
     one["runs"]["linux/sbi"]["isa"] = "i m svvptc svadu".split()
-    for _, sentence, _ in conclusions.of(one):
-        assert sentence.endswith(
+    for *_, note in conclusions.of(one):
+        assert note.endswith(
             "Not the same extensions as on bare metal: Tally, sbi has svadu and lacks zicboz.")
     assert "Tally, sbi has svadu" in html.report(one)
 
@@ -276,7 +277,7 @@ def test_a_small_part_from_boot_to_report(tmp_path):
     names = {"qemu", "opensbi", "kernel", "linux-perf", "compiler", "tally"}
     assert names <= found["versions"].keys()
     html = (tmp_path / "out.html").read_text(encoding="utf-8")
-    assert html.count("data:image/svg+xml") == 1 and "http" not in html
+    assert html.count("data:image/svg+xml") == 2 and "http" not in html
 
 
 def test_a_fork_is_the_same_in_a_guest(tmp_path):

@@ -1,88 +1,79 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The questions that the report answers, in words, from the figures."""
+"""Further questions of the report, answered as those of conclusions.py: a sentence, a table of its
+figures, and a note below that; or None if nothing was measured for it."""
 
 from benchlib import derive
 from benchlib.compare import number
 
+BACKENDS = ("ssccfg", "sbi")
+SAMPLED = ("compute", "pipe")
+
+
+def percent(value):
+    """Of a cost; "-" if it was not measured."""
+    return "-" if value is None else "%+.2f %%" % value
+
 
 def profiling_two(data):
     """Which policy to choose for profiling two guests at 1 kHz."""
-    costs = {}
-    for backend in ("ssccfg", "sbi"):
-        found = [derive.percent_more(data, f"scale/{backend}-2", f"{w}/record-1000",
-                                     f"scale/{backend}-2", f"{w}/alone")
-                 for w in ("compute", "pipe")]
-        if None not in found:
-            costs[backend] = found
-    if len(costs) < 2:
+    costs = {b: [derive.percent_more(data, f"scale/{b}-2", f"{w}/record-1000",
+                                     f"scale/{b}-2", f"{w}/alone") for w in SAMPLED]
+             for b in BACKENDS}
+    if None in costs["ssccfg"] + costs["sbi"]:
         return None
-    text = ("The <b>ssccfg</b> back end with its defaults: reads <b>direct</b>, snapshot "
-            "<b>off</b>. Two guests that both sample at 1 kHz then take %.2f %% longer for a "
-            "compute loop and %.1f %% for a pipe between two processes; with <b>sbi</b>, %.2f %% "
-            "and %.1f %%." %
-            (*costs["ssccfg"], *costs["sbi"]))
-    bare = [derive.overhead(data, "linux/bare", w, "record-1000") for w in ("compute", "pipe")]
+    rows = [[f"two guests, {b}", *map(percent, costs[b])] for b in BACKENDS]
+    bare = [derive.overhead(data, "linux/bare", w, "record-1000") for w in SAMPLED]
     if None not in bare:
-        text += (" Most of it is perf's own: one kernel on bare metal takes %.2f %% and %.1f %% "
-                 "longer."
-                 % tuple(bare))
+        rows.append(["one kernel on bare metal", *map(percent, bare)])
+    note = ""
     taken = derive.samples(data, "linux/ssccfg", "record-1000")
     lost = derive.samples(data, "linux/ssccfg-snapshot", "record-1000")
     if taken and lost is not None:
-        text += (" Leave the snapshot off for sampling: with it Linux's driver takes %d samples "
-                 "where it takes %d without (a defect of that driver, "
-                 "docs/guests.md)." % (lost, taken))
-    more = derive.percent_more(data, "linux/ssccfg-trap", "pipe/record-1000",
-                               "linux/ssccfg", "pipe/record-1000")
-    if more is not None:
-        text += " With trapped reads the pipe executes %+.2f %%." % more
-    return text
+        note = ("With the snapshot Linux's driver takes %d samples where it takes %d without: a "
+                "defect of that driver, docs/guests.md." % (lost, taken))
+    return ("The ssccfg back end with its defaults: reads direct, snapshot off.",
+            (["longer, with perf record at 1 kHz", *SAMPLED], rows), note)
 
 
 def sampling_in_a_guest(data):
     """What perf record costs a guest beside what it costs bare metal."""
-    text = ""
-    for backend in ("ssccfg", "sbi"):
+    rows, words = [], []
+    for backend in BACKENDS:
         found = [(*derive.beside_bare(here, bare), workload, rate, certain)
                  for column, workload, rate, here, bare, certain in derive.recording(data)
                  if column == backend]
         if not found:
             continue
         apart, _, workload, rate, _ = max(found, key=lambda entry: abs(entry[0]))
-        text += ("%s: the ratio of work <i>with</i> perf record to work <i>without</i> is at most "
-                 "<b>%.2f %%</b> %s than the same ratio on bare metal (%s, %d Hz)" %
-                 (derive.NAMES[backend], abs(apart), "higher" if apart > 0 else "lower", workload,
-                  rate))
         parts = [part for _, part, _, _, certain in found if certain]
-        if parts:
-            text += ("; the overhead alone is %.2f to %.2f of bare metal's, where it stands out of "
-                     "the noise" %
-                     (min(parts), max(parts)))
-        text += ". "
-    if not text:
+        rows.append([derive.NAMES[backend], percent(apart), f"{workload}, {rate} Hz",
+                     f"{min(parts):.2f} to {max(parts):.2f}" if parts else "in the noise"])
+        words.append(f"at most {abs(apart):.2f} % {'more' if apart > 0 else 'less'} with {backend}")
+    if not rows:
         return None
-    return text + ("Below 1 is cheaper: a sample calls the firmware three times, and Tally's calls "
-                   "with ssccfg are shorter than OpenSBI's (docs/evaluation-figures.md counts it "
-                   "out).")
+    return (f"It executes {' and '.join(words)}.",
+            (["with perf to without it, beside the same on bare metal", "farthest", "where",
+              "overhead: guest / bare metal"], rows),
+            "Below 1 is cheaper: a sample calls the firmware three times, and Tally's calls with "
+            "ssccfg are shorter than OpenSBI's, as docs/evaluation-figures.md counts out.")
 
 
 def trapped_read(data):
     """What a trapped read costs."""
     direct = derive.figure(data, "calls/ssccfg", "read-direct")
-    trapped = {b: derive.figure(data, f"calls/{b}", "read-trapped") for b in ("ssccfg", "sbi")}
+    trapped = {b: derive.figure(data, f"calls/{b}", "read-trapped") for b in BACKENDS}
     if None in (direct, *trapped.values()):
         return None
-    text = ("<b>%s</b> instructions with ssccfg, <b>%s</b> with sbi, where a direct one takes "
-            "<b>%s</b>. "
-            % (number(trapped["ssccfg"]), number(trapped["sbi"]), number(direct)))
-    worst = [(derive.percent_more(data, f"linux/{b}-trap", row, f"linux/{b}", row), b)
-             for b in ("ssccfg", "sbi") for row in ("pipe/stat-2",)]
-    worst = [pair for pair in worst if pair[0] is not None]
-    if worst:
-        text += ("Linux seldom reads: with all reads trapped, the pipe between two processes under "
-                 "perf stat executes " + " and ".join("%.2f %% (%s)" % pair for pair in worst) +
-                 " more.")
-    return text
+    rows = [["a direct read", number(direct), number(direct)],
+            ["a trapped read", *map(number, trapped.values())]]
+    more = [derive.percent_more(data, f"linux/{b}-trap", "pipe/stat-2", f"linux/{b}", "pipe/stat-2")
+            for b in BACKENDS]
+    note = ""
+    if more != [None, None]:
+        rows.append(["the pipe under perf stat, with all reads trapped", *map(percent, more)])
+        note = "Linux seldom reads."
+    return (f"{number(trapped['ssccfg'])} instructions with ssccfg and {number(trapped['sbi'])} "
+            "with sbi.", (["instructions", *BACKENDS], rows), note)
 
 
 def who_does_not_count(data):
@@ -91,22 +82,20 @@ def who_does_not_count(data):
     if not found:
         return None
     (more, workload), noise = found
-    text = ("<b>Nothing.</b> " if abs(more) <= max(noise, 0.1) else "")
-    text += ("A guest that has a PMU and does not use it, beside one that has none (pmu = "
-             "\"off\"): the greatest difference of all workloads is %+.2f %% (%s); parts of one "
-             "run lie up to %.2f %% apart. " % (more, workload, noise))
-    switch = [derive.figure(data, f"switch/{b}", "net-none") for b in ("ssccfg", "sbi")]
+    rows = [[f"beside a guest with pmu = \"off\": {workload}, the farthest", percent(more)],
+            ["parts of one run lie apart by up to", "%.2f %%" % noise]]
+    rows += [[f"a loop, while its neighbour samples at 1 kHz, {b}",
+              percent(derive.percent_more(data, f"beside/{b}", "compute/record-1000",
+                                          f"beside/{b}", "compute/alone"))]
+             for b in BACKENDS if derive.figure(data, f"beside/{b}", "compute/alone") is not None]
+    switch = [derive.figure(data, f"switch/{b}", "net-none") for b in BACKENDS]
+    note = ""
     if None not in switch and switch[0] == switch[1]:
-        text += ("A world switch between guests without live counters takes %s instructions, on "
-                 "both back ends: no part of it is the PMU's. " % number(switch[0]))
-    beside = [(derive.percent_more(data, f"beside/{b}", "compute/record-1000",
-                                   f"beside/{b}", "compute/alone"), b) for b in ("ssccfg", "sbi")]
-    if None not in [pair[0] for pair in beside]:
-        text += ("While its neighbour on the hart samples at 1 kHz, such a guest's compute loop "
-                 "changes by " +
-                 " and ".join("%+.2f %% (%s)" % pair for pair in beside) +
-                 ", the neighbour's turns included.")
-    return text
+        rows.append(["a world switch between guests without live counters",
+                     f"{number(switch[0])} instructions"])
+        note = "That switch takes as much with both back ends: no part of it is the PMU's."
+    return ("Nothing that can be told from noise." if abs(more) <= max(noise, 0.1) else
+            "At most %.2f %% more instructions." % abs(more), (["", "cost"], rows), note)
 
 
 QUESTIONS = (
@@ -115,3 +104,9 @@ QUESTIONS = (
     ("What does a trapped read cost?", trapped_read),
     ("What does a guest pay that does not use its PMU?", who_does_not_count),
 )
+
+
+def of(data):
+    """[(question, sentence, (head, rows), note)] of what was measured."""
+    found = [(question, answer(data)) for question, answer in QUESTIONS]
+    return [(question, *answer) for question, answer in found if answer]

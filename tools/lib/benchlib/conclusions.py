@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The three questions that a reader comes with, each answered in one sentence and a small table:
-beside bare metal, and beside KVM where that was measured. Then what an interrupt costs."""
+beside bare metal, and beside KVM where that was measured. Then what an interrupt costs. A note
+below a table says how far to trust it."""
 
 from benchlib import derive, guests
 from benchlib.compare import number
@@ -60,10 +61,11 @@ def having(data):
     """The cost of a PMU that is not used."""
     costs = measured(data, "alone")
     tally = [abs(v) for c in TALLYS for v in costs.get(c, {}).values()]
-    word = "Nothing that can be told from noise. " if tally and max(tally) <= IN_THE_NOISE else ""
     text = sentence(costs, lambda c: most(costs[c]),
                     "a program that does not use it executes more than on bare metal by")
-    return text and word + text
+    if not tally or max(tally) > IN_THE_NOISE:
+        return text
+    return "Nothing that can be told from noise: i" + text.removeprefix("I")
 
 
 def counting(data):
@@ -73,12 +75,6 @@ def counting(data):
                     "perf stat with two events adds to the instructions of a program")
 
 
-def with_samples(data, costs, column, condition):
-    """A cost, and the samples for which it was paid."""
-    taken = derive.samples(data, f"linux/{column}", condition)
-    return most(costs[column]) + (f" ({taken:,} samples)" if taken is not None else "")
-
-
 def fewer(data, condition):
     """Which machines took fewer samples than bare metal, in words."""
     bare = derive.samples(data, "linux/bare", condition)
@@ -86,19 +82,18 @@ def fewer(data, condition):
     for column in derive.THREE_WAY[1:]:
         taken = derive.samples(data, f"linux/{column}", condition)
         if bare and taken is not None and 100 * (bare - taken) / bare > FEWER:
-            found.append("%s (%.1f %% fewer)" % (derive.NAMES[column], 100 * (bare - taken) / bare))
+            found.append("%s, %.1f %% fewer" % (derive.NAMES[column], 100 * (bare - taken) / bare))
     if not found:
         return ""
-    return (" Fewer samples cost less, so the overhead looks smaller than it is where fewer were "
-            "taken than on bare metal: %s." % listed(found))
+    return ("Fewer samples cost less, so the overhead looks smaller than it is where fewer were "
+            "taken than on bare metal: %s." % "; ".join(found))
 
 
 def sampling(data):
     """perf record at 1 kHz."""
     costs = measured(data, "record-1000")
-    text = sentence(costs, lambda c: with_samples(data, costs, c, "record-1000"),
+    return sentence(costs, lambda c: most(costs[c]),
                     "perf record at 1 kHz adds to the instructions of a program")
-    return text and text + fewer(data, "record-1000")
 
 
 def table_of(data, condition):
@@ -146,7 +141,8 @@ INTERRUPTS = {
 
 
 def interrupts(data):
-    """[(question, sentence, (head, rows))] of the exits of an interrupt; [] if not measured."""
+    """[(question, sentence, (head, rows), note)] of the exits of an interrupt; [] if not
+    measured."""
     columns = [c for c in TALLYS
                if None not in [derive.figure(data, f"calls/{c}", row) for row in INTERRUPTS]]
     if not columns:
@@ -156,7 +152,7 @@ def interrupts(data):
     free = [row[0] for row in rows if set(row[1:]) == {"0"}]
     said = "None for %s." % " and ".join(free) if free else "Each has some."
     return [("How many exits does an interrupt of a device cost?", said,
-             (["exits of each"] + [derive.NAMES[c] for c in columns], rows))]
+             (["exits of each"] + [derive.NAMES[c] for c in columns], rows), "")]
 
 
 QUESTIONS = (
@@ -167,9 +163,9 @@ QUESTIONS = (
 
 
 def of(data):
-    """[(question, sentence, (head, rows))] of what was measured."""
+    """[(question, sentence, (head, rows), note)] of what was measured."""
     apart = unlike(data, derive.THREE_WAY)
-    found = [(question, answer(data), table_of(data, condition))
+    found = [(question, answer(data), table_of(data, condition),
+              " ".join(filter(None, (fewer(data, condition), apart))))
              for question, answer, condition in QUESTIONS]
-    return [(question, sentence + (" " + apart if apart else ""), table)
-            for question, sentence, table in found if sentence]
+    return [each for each in found if each[1]]

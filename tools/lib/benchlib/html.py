@@ -19,9 +19,14 @@ dd { margin: .2em 0 0 0 } p.how { color: var(--faint) }
 table { border-collapse: collapse; font-size: 13px; margin: .5em 0 } td, th { padding: 1px 8px;
 text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap }
 td:first-child, th:first-child { text-align: left } details { margin: 1em 0 }
-.wide { overflow-x: auto } .wide img { max-width: 100%; min-width: 620px }
+.wide { overflow-x: auto } img { max-width: 100% }
 summary { cursor: pointer; font-weight: bold } .off { color: var(--off) }
 pre { font-size: 12px; overflow-x: auto; background: var(--box); padding: .6em }
+@media (max-width: 600px) { td:first-child, th { white-space: normal } }
+@media print { :root { color-scheme: light; --text: #222; --page: #fff; --faint: #555;
+--line: #ddd; --box: #f4f4f4; --off: #a33 } body { margin: 0; max-width: none }
+h2, summary { break-after: avoid } table, img { break-inside: avoid }
+.wide, pre { overflow: visible } td, th, pre { white-space: pre-wrap } }
 """
 
 INTRODUCTION = """
@@ -103,12 +108,12 @@ def whole(text):
 
 
 def questions(data):
-    """Answers first: one sentence and its figures each, then what follows from other runs."""
-    lines = [f"<h2>{question}</h2><p><b>{whole(escape(sentence))}</b></p>" + html_table(head, rows)
-             for question, sentence, (head, rows) in conclusions.of(data)]
-    further = [(question, answer(data)) for question, answer in answers.QUESTIONS]
-    lines += [f"<dt>{question}</dt><dd>{text}</dd>" for question, text in further if text]
-    return "\n".join(lines)
+    """Answers first: a sentence, its figures and a note each."""
+    return "\n".join(
+        f"<h2>{question}</h2><p><b>{whole(escape(sentence))}</b></p>" +
+        html_table(head, [[escape(cell) for cell in row] for row in rows]) +
+        (f"<p class=how>{whole(escape(note))}</p>" if note else "")
+        for question, sentence, (head, rows), note in conclusions.of(data) + answers.of(data))
 
 
 def kvm_was_measured(data, what):
@@ -122,15 +127,16 @@ def kvm_was_measured(data, what):
 
 
 def pictures(data):
-    """Each picture with its sentence."""
+    """Each picture with its sentence, and narrow for a telephone."""
     lines = []
     for title, draw, how, of_kvm, more in PICTURES:
-        figure = draw(data)
+        figure = draw(data, False)
         if figure is not None:
             how += more if kvm_was_measured(data, of_kvm) else ""
-            lines.append(f'<h2>{title}</h2><p class=how>{how}</p><div class=wide><img '
-                         f'alt="{title}" '
-                         f'src="{plots.image(figure)}"></div>')
+            lines.append(f'<h2>{title}</h2><p class=how>{how}</p><picture>'
+                         f'<source media="(max-width: 600px)" '
+                         f'srcset="{plots.image(draw(data, True))}">'
+                         f'<img alt="{title}" src="{plots.image(figure)}"></picture>')
     return "\n".join(lines)
 
 

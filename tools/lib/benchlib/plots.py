@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report's pictures. Each function gives a figure, or None if what it shows was not measured.
+A narrow one is for a page of 400 pixels: it has its parts below each other.
 """
 
 import base64
 import io
+import textwrap
 
 import matplotlib
 
@@ -27,6 +29,7 @@ plt.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.rig
                                                "xtick.color", "ytick.color", "axes.titlecolor")},
                      **{key: "none" for key in ("figure.facecolor", "axes.facecolor",
                                                 "savefig.facecolor", "legend.facecolor")}})
+NARROW = 4.2  # inches: of a picture that 400 pixels show with letters of their size
 STYLE = ("<style>:root{color:#222}@media(prefers-color-scheme:dark){:root{color:#ddd}}</style>")
 
 
@@ -38,6 +41,21 @@ def image(figure):
     text = buffer.getvalue().decode().replace(FRONT, "currentColor")
     text = text.replace("<defs>", STYLE + "<defs>", 1)
     return "data:image/svg+xml;base64," + base64.b64encode(text.encode()).decode()
+
+
+def parts(count, size, narrow, **shared):
+    """A figure and its axes: `count` beside each other, of that size in all; narrow: below each
+    other."""
+    width, height = (NARROW, size[1] * count * 0.8 + 0.6) if narrow and count > 1 else \
+        (NARROW if narrow else size[0], size[1])
+    figure, axes = plt.subplots(*((count, 1) if narrow else (1, count)), figsize=(width, height),
+                                squeeze=False, **shared)
+    return figure, axes.flatten()
+
+
+def words(text, narrow):
+    """A title or label, in lines that are as wide as the figure."""
+    return "\n".join(textwrap.wrap(text, 42)) if narrow else text
 
 
 def legend_above(figure, handles, labels, columns):
@@ -68,14 +86,15 @@ def bars(axes, rows, columns, value, log=False, label="{:,.0f}".format, legend=T
     if not legend:
         return
     handles = [plt.Rectangle((0, 0), 1, 1, color=COLOURS[column]) for column in columns]
-    legend_above(axes.figure, handles, [derive.NAMES[column] for column in columns], len(columns))
+    side_by_side = len(columns) if axes.figure.get_figwidth() > NARROW else 2
+    legend_above(axes.figure, handles, [derive.NAMES[column] for column in columns], side_by_side)
 
 
 CALLS = ("base", "read-direct", "read-trapped", "config-same", "config-other", "start", "stop",
          "stop-read-start-four", "context-switch", "sample-1000")
 
 
-def calls(data):
+def calls(data, narrow):
     """Cost per operation."""
     columns = derive.present(data, "calls", ("opensbi", "ssccfg", "sbi", "kvm-6.12", "kvm-new"))
     if not columns:
@@ -87,21 +106,23 @@ def calls(data):
              "perf's context switch", "sample-1000": "1,000 instructions\nand a sample"}
     shown = {names[row]: row for row in CALLS
              if any(derive.figure(data, f"calls/{c}", row) for c in columns)}
-    figure, axes = plt.subplots(figsize=(9, 0.8 + 0.85 * len(shown)))
+    figure, (axes,) = parts(1, (9, 0.8 + 0.85 * len(shown)), narrow)
     bars(axes, list(shown), columns, lambda row, c: derive.figure(data, f"calls/{c}", shown[row]),
          True)
-    axes.set_xlabel("instructions of all privilege levels, to the next instruction of the guest")
+    axes.set_xlabel(words(
+        "instructions of all privilege levels, to the next instruction of the guest", narrow))
+    axes.margins(x=0.2 if narrow else 0.05)
     return figure
 
 
-def rates(data):
+def rates(data, narrow):
     """Overhead of sampling against its rate."""
     columns = [c for c in derive.present(data, "linux", derive.THREE_WAY)
                if derive.overhead(data, f"linux/{c}", "compute", "record-100") is not None]
     if not columns:
         return None
     shown = ("compute", "pipe", "gzip")
-    figure, all_axes = plt.subplots(1, len(shown), figsize=(10, 3.8), sharey=True)
+    figure, all_axes = parts(len(shown), (10, 3.8), narrow, sharey=True)
     for axes, workload in zip(all_axes, shown):
         for column in columns:
             points = [(rate, derive.overhead(data, f"linux/{column}", workload, f"record-{rate}"))
@@ -116,18 +137,18 @@ def rates(data):
         axes.minorticks_off()
         axes.margins(x=0.12)
         axes.set_xlabel("samples a second")
-    all_axes[0].set_ylabel("percent more work than without perf")
+    all_axes[0].set_ylabel(words("percent more work than without perf", narrow))
     all_axes[0].yaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda y, _: f"{y:g}"))
     all_axes[0].legend(fontsize=8)
     return figure
 
 
-def switch(data):
+def switch(data, narrow):
     """What a world switch costs against the counters that are live."""
     columns = derive.present(data, "switch", ("ssccfg", "sbi"))
     if not columns:
         return None
-    figure, axes = plt.subplots(figsize=(7, 3.8))
+    figure, (axes,) = parts(1, (7, 3.8), narrow)
     for column in columns:
         for row, style, what in (("switch", "-", "neighbour counts, too"),
                                  ("free", ":", "neighbour does not count")):
@@ -146,12 +167,12 @@ def switch(data):
     return figure
 
 
-def scaling(data):
+def scaling(data, narrow):
     """The price of company."""
     columns = [c for c in ("ssccfg", "sbi") if len(derive.per_guest(data, c, "compute/alone")) > 1]
     if not columns or 1 not in derive.per_guest(data, columns[0], "compute/alone"):
         return None
-    figure, all_axes = plt.subplots(1, 2, figsize=(10, 4.4), sharey=True)
+    figure, all_axes = parts(2, (10, 4.4), narrow, sharey=True)
     for axes, workload in zip(all_axes, ("compute", "pipe")):
         base = derive.per_guest(data, columns[0], f"{workload}/alone")[1]
         for column in columns:
@@ -166,11 +187,11 @@ def scaling(data):
         axes.set_xlabel("guests on the hart, all doing the same")
     all_axes[0].set_ylabel("percent more instructions for each guest\nthan for one guest without "
                            "perf")
-    legend_above(figure, *all_axes[0].get_legend_handles_labels(), len(columns))
+    legend_above(figure, *all_axes[0].get_legend_handles_labels(), 1 if narrow else len(columns))
     return figure
 
 
-def three_way(data):
+def three_way(data, narrow):
     """Bare metal, Tally and KVM, as how much longer each workload takes."""
     columns = derive.present(data, "linux", derive.THREE_WAY[1:])
     if not columns or not derive.present(data, "linux", ("bare",)):
@@ -181,9 +202,8 @@ def three_way(data):
                   if any(derive.figure(data, "linux/bare", f"{w}/{c}") is not None for w in rows)]
     if not rows:
         return None
-    figure, all_axes = plt.subplots(1, len(conditions), figsize=(11, 1 + 0.75 * len(rows)),
-                                    sharex=True, sharey=True, squeeze=False)
-    all_axes = all_axes[0]
+    figure, all_axes = parts(len(conditions), (11, 1 + 0.75 * len(rows)), narrow, sharex=True,
+                             sharey=True)
     for axes, condition in zip(all_axes, conditions):
         bars(axes, rows, columns,
              lambda row, c, condition=condition: derive.percent_more(
@@ -193,6 +213,6 @@ def three_way(data):
         axes.margins(x=0.3)
         if axes is not all_axes[0]:
             axes.invert_yaxis()
-    figure.supxlabel("percent more instructions than on bare metal under the same condition",
-                     fontsize=10)
+    figure.supxlabel(words("percent more instructions than on bare metal under the same condition",
+                           narrow), fontsize=10)
     return figure

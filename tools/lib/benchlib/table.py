@@ -41,17 +41,19 @@ def columns_of(head, rows):
             for row in [head] + rows]
 
 
+def wrapped(sentences):
+    """Lines of them. A number stays with its unit."""
+    return [line.replace("_%", " %") for line in textwrap.wrap(sentences.replace(" %", "_%"), 96)]
+
+
 def summary(data):
     """What a person reads in a terminal first: sentences, and what they are drawn from. All
     figures, if they answer no question."""
     lines, found = [], conclusions.of(data)
     if not found:
         return text(data)
-    for question, sentence, (head, rows) in found + conclusions.interrupts(data):
-        # A number stays with its unit.
-        wrapped = textwrap.wrap(sentence.replace(" %", "_%"), 96)
-        lines += ["", question, *(line.replace("_%", " %") for line in wrapped), "",
-                  *columns_of(head, rows)]
+    for question, sentence, (head, rows), note in found + conclusions.interrupts(data):
+        lines += ["", question, *wrapped(sentence), "", *columns_of(head, rows), *wrapped(note)]
     saw = conclusions.alike(data)
     lines += ["", *(textwrap.wrap(saw, 96) if saw else [])]
     return "\n".join(lines + ["", determinism(data)])

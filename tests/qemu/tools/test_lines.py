@@ -31,7 +31,8 @@ def tool():
 def test_words_of_a_page(tmp_path):
     page = tmp_path / "page.md"
     page.write_text(PAGE, encoding="utf-8")
-    assert tool().words(page) == len("# Two words One line, and [a link](other.md). - the end".split())
+    words = "# Two words One line, and [a link](other.md). - the end"
+    assert tool().words(page) == len(words.split())
 
 
 def test_a_long_page_is_named(monkeypatch, capsys):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Tally takes of the machine's memory: its image, and for each VM."""
 
-import json
 import re
 import subprocess
 
@@ -9,6 +8,7 @@ import pytest
 
 import bare_guests
 import harness
+import schemas
 
 TOOL = harness.ROOT / "tools/make/footprint"
 KIB = 1024
@@ -25,7 +25,7 @@ def printed(*arguments):
 @pytest.fixture(scope="module", name="folders")
 def folders_of():
     """{section: {folder: bytes}}"""
-    return json.loads(printed("--json"))
+    return schemas.read("footprint", printed("--json"))
 
 
 def test_the_image_is_small(folders):

@@ -20,7 +20,7 @@ import fakes
 import harness
 import recordings
 import schemas
-from toplib import counts, functions, looks
+from toplib import counts, functions, looks, table
 from toplib.table import pane
 
 TOOL = harness.ROOT / "tools/tally-top"
@@ -262,6 +262,47 @@ def terminal(fake_machine):
             stack.callback(made.child.close, force=True)
             return made
         yield start
+
+
+def colours(top_):
+    """{(VM, vcpu): the colour of the row's begin and end}, as far as the table is shown."""
+    found = {}
+    for n, line in enumerate(top_.screen.display[3:], 3):
+        cells = top_.screen.buffer[n]
+        if line.strip():
+            found[tuple(line.split()[:2])] = cells[0].fg, cells[len(line.rstrip()) - 1].fg
+    return found
+
+
+def test_colours(terminal, monkeypatch):
+    """Of rows, which keep them in any order; none with NO_COLOR."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    top_ = terminal()
+    top_.vms("alpha", "beta")
+    top_.press(" ")
+    top_.vms("alpha", "beta", "beta")
+    assert colours(top_) == {("alpha", "0"): ("red", "red"), ("beta", "0"): ("blue", "blue"),
+                             ("beta", "1"): ("blue", "blue")}
+    assert {cell.fg for n in range(3) for cell in top_.screen.buffer[n].values()} == {"default"}
+    top_.press("c")
+    top_.vms("beta", "alpha", "beta")
+    assert colours(top_)["alpha", "0"] == ("red", "red")
+    top_.press("q")
+    top_.status()
+    monkeypatch.setenv("NO_COLOR", "1")
+    plain = terminal()
+    plain.vms("alpha", "beta", "beta")
+    plain.press(" ")
+    plain.vms("alpha", "beta", "beta")
+    assert set(colours(plain).values()) == {("default", "default")}
+
+
+def test_colour_of_a_row():
+    for state, cpu, steal, wanted in (("off", 90, 90, "blue"), ("running", 20, 20.1, "red"),
+                                      ("running", 20, 20, "yellow"), ("asleep", 0, 10, "red"),
+                                      ("running", 90, 10, "yellow"), ("running", 0, 9.9, None),
+                                      ("running", None, None, None)):
+        assert table.colour({"state": state, "cpu_percent": cpu, "steal_percent": steal}) == wanted
 
 
 HEAD = "VM              VCPU HART STATE     CPU% STEAL%   HS%  HS-I/S EXIT/S CTR OVF/S"

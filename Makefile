@@ -81,7 +81,7 @@ COLD := $(filter-out core/host/fdt_walk.c core/host/fdt_index.c core/host/fdt_no
 		$(wildcard $(addsuffix /*.c,core/boot core/debug core/host core/life core/tree))) \
 	core/panic.c $(addprefix core/lib/,event_names.c numbers.c sbi_names.c words.c) \
 	$(addprefix vpmu/,config_moves.c room.c) \
-	core/console/console_keys.c core/console/ring.c \
+	$(addprefix core/console/,console_edit.c console_keys.c ring.c) \
 	$(wildcard core/operator/*.c) \
 	$(addprefix arch/riscv/counters/,ad_trial.c fw_events.c hpm_exact.c hpm_flag_trials.c \
 		hpm_probe.c hpm_raw.c hpm_selfcheck.c hpm_table.c quirk_counters.c) \

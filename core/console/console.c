@@ -50,6 +50,10 @@ void console_open(struct console *c, unsigned int vm)
 		                     l->continued ? '+' : ' ');
 	console_put_text(c, prefix);
 	console_put(c, l->text, l->len);
+	if (vm == CONSOLE_PROMPT && c->edit.at < l->len) {
+		(void)tally_snprintf(prefix, sizeof(prefix), "\033[%uD", l->len - c->edit.at);
+		console_put_text(c, prefix);
+	}
 	c->open = vm;
 }
 
@@ -165,7 +169,7 @@ void console_set_focus(struct console *c, unsigned int vm)
 
 void console_init(struct console *c, bool interactive, const char *const *names, unsigned int n)
 {
-	memset(c, 0, sizeof(*c));
+	memset(c, 0, offsetof(struct console, edit.last));
 	c->interactive = interactive;
 	c->open = CONSOLE_NOBODY;
 	c->room = SIZE_MAX;

@@ -46,11 +46,22 @@ struct console_request {
 	char text[CONSOLE_ID_BYTES + 1 + CONSOLE_COMMAND_BYTES + 1];
 };
 
+/* The prompt keeps this many commands for the arrow keys. */
+#define CONSOLE_LAST 8u
+
+struct console_edit {
+	uint8_t at;       /* the cursor, in the text of the prompt's line */
+	uint8_t sequence; /* the last of ESC, '[' and 'O' that was typed, or 0 */
+	bool tab;         /* the last key was Tab */
+	uint8_t recalled; /* n: the nth last command is shown; 0: none */
+	uint32_t n;       /* commands that were entered */
+	char last[CONSOLE_LAST][CONSOLE_COMMAND_BYTES + 1];
+};
+
 struct console {
 	bool interactive;
 	bool frames;        /* frames are on */
 	uint8_t next;       /* CONSOLE_KEY: a key follows; '>': the letter of a VM follows */
-	uint8_t sequence;   /* at the prompt: the last of ESC, '[' and 'O' that was typed, or 0 */
 	unsigned int open;  /* owner of the open line or frame: a VM, the prompt, or nobody */
 	size_t work;        /* bytes emitted by this call */
 	size_t room;        /* that the next console_vm_write() may emit; the caller sets it */
@@ -61,6 +72,7 @@ struct console {
 	const char *names[CONSOLE_MAX_VMS + 1];
 	struct console_line lines[CONSOLE_MAX_VMS + 1];
 	struct console_request request;
+	struct console_edit edit; /* the last one: its commands are not cleared */
 };
 
 /* Sets up the console for n (at most CONSOLE_MAX_VMS) VMs. Their names are printable ASCII of at

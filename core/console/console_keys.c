@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sorts typed bytes: input for the VM in focus, keys for Tally after Ctrl-T, the line at the
- * prompt, and requests of programs.
+ * prompt (console_edit.c), and requests of programs.
  */
 #include <string.h>
 
@@ -9,81 +9,14 @@
 #include "core/console/port.h"
 #include "core/lib/printf.h"
 
-#define CTRL_C    0x03
-#define CTRL_D    0x04
-#define BACKSPACE 0x08
-#define ESC       0x1b
-#define DEL       0x7f
-
-/* Echoes at the prompt, as if a VM in focus printed it. */
-static void echo(struct console *c, const char *bytes)
-{
-	(void)console_vm_write(c, CONSOLE_PROMPT, bytes, strlen(bytes));
-}
-
 static void prompt_open(struct console *c)
 {
 	if (c->focus == CONSOLE_PROMPT)
 		return;
 	c->back = c->focus;
-	console_line_reset(&c->lines[CONSOLE_PROMPT]);
+	console_edit_begin(c);
 	console_set_focus(c, CONSOLE_PROMPT);
 	console_prompt_ready(c);
-}
-
-void console_prompt_ready(struct console *c)
-{
-	if (c->interactive && c->focus == CONSOLE_PROMPT)
-		console_open(c, CONSOLE_PROMPT);
-}
-
-static void enter(struct console *c)
-{
-	struct console_line *l = &c->lines[CONSOLE_PROMPT];
-	char text[CONSOLE_COMMAND_BYTES + 1];
-
-	memcpy(text, l->text, l->len);
-	text[l->len] = '\0';
-	echo(c, "\n");
-	if (strcmp(text, "exit") == 0)
-		console_set_focus(c, c->back);
-	else
-		console_command("", text);
-}
-
-/* Whether the byte belongs to a key that sends an escape sequence (arrows, F1): ESC and a
- * character, with further ones after ESC [ and ESC O. The prompt ignores all these keys. */
-static bool is_sequence(struct console *c, uint8_t ch)
-{
-	uint8_t begun = c->sequence;
-
-	c->sequence = 0;
-	if (ch == ESC || (begun == ESC && (ch == '[' || ch == 'O')))
-		c->sequence = ch;
-	else if (begun == '[' && ch >= ' ' && ch < '@')
-		c->sequence = begun;
-	return ch == ESC || (begun && ch >= ' ');
-}
-
-static void prompt_key(struct console *c, uint8_t ch)
-{
-	const struct console_line *l = &c->lines[CONSOLE_PROMPT];
-	char bytes[] = {(char)ch, '\0'};
-
-	if (is_sequence(c, ch))
-		return;
-	if (ch == '\r' || ch == '\n') {
-		enter(c);
-	} else if (ch == BACKSPACE || ch == DEL) {
-		echo(c, "\b");
-	} else if (ch == CTRL_C) {
-		echo(c, "\n");
-		console_prompt_ready(c);
-	} else if (ch == CTRL_D && l->len == 0) {
-		console_set_focus(c, c->back);
-	} else if (ch >= ' ' && ch <= '~' && l->len < CONSOLE_COMMAND_BYTES) {
-		echo(c, bytes);
-	}
 }
 
 /* Cuts off the id and returns the command, or NULL if the request is malformed. */
@@ -223,7 +156,7 @@ int console_input(struct console *c, uint8_t ch)
 	else if (c->request.open)
 		request_key(c, ch);
 	else if (c->focus == CONSOLE_PROMPT)
-		prompt_key(c, ch);
+		console_edit_key(c, ch);
 	else
 		return console_target(c);
 	return -1;

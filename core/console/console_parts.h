@@ -34,4 +34,10 @@ void console_open(struct console *c, unsigned int vm);
 /* console_vm_write() while frames are on. */
 size_t console_frame_write(struct console *c, unsigned int vm, const char *bytes, size_t n);
 
+/* The prompt begins with an empty line. */
+void console_edit_begin(struct console *c);
+
+/* Takes a byte that is typed at the prompt. */
+void console_edit_key(struct console *c, uint8_t ch);
+
 #endif

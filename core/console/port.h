@@ -14,4 +14,8 @@ void console_emit(const char *s, size_t n);
  * console_answer() prints the answer; text is NULL if the request was malformed. */
 void console_command(const char *id, const char *text);
 
+/* Returns the name of command n, from 0, of those that the prompt completes, or NULL if there are
+ * not so many. */
+const char *console_command_name(unsigned int n);
+
 #endif

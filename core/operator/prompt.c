@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arch/riscv/hart/csr.h"
+#include "core/console/port.h"
 #include "core/lib/numbers.h"
 #include "core/lib/printf.h"
 #include "core/life/shutdown.h"
@@ -19,8 +20,8 @@ static prompt_fn life, ask_shutdown, move, power_off, frames, help, keys;
 enum { SERIAL = VM_OPERATOR_NONE, WATCH = VM_OPERATOR_WATCH, CONTROL = VM_OPERATOR_CONTROL };
 
 struct command {
-	const char *name, *takes;
-	uint32_t least, most; /* words, with its name */
+	const char *name, *takes; /* its further words, each behind a blank */
+	uint32_t least, most;     /* words, with its name */
 	prompt_fn *answer;
 	const char *does;
 	uint8_t needs;
@@ -28,47 +29,49 @@ struct command {
 };
 
 static const struct command commands[] = {
-    {"vms", "--json or nothing", 1, 1, prompt_vms,
-     "state, uptime, vcpus, harts and memory of each VM", WATCH, true},
-    {"exits", "--json or nothing", 1, 1, prompt_exits,
-     "of each vcpu, how many by cause, and what they cost", WATCH, true},
-    {"pmu", "--json or nothing", 1, 1, prompt_pmu,
-     "of each vcpu, the counters that its guest has configured", WATCH, true},
-    {"trace", "on, on VM, off, --json or nothing", 1, 3, prompt_trace,
-     "notes exits; shows those that came last", SERIAL, true},
-    {"crash", "the name of a VM", 2, 2, prompt_crash,
-     "what is left of it since it failed last: registers, text, exits", CONTROL, true},
-    {"last", "the name of a VM", 2, 2, prompt_last,
-     "how its last life has ended, and the end of its text", CONTROL, true},
-    {"observe", "a VM and an event, as instructions:u or 0x20000/0x1234:k", 3, 3, prompt_observe,
-     "counts an event of a whole VM from now on", WATCH, true},
-    {"sample", "a VM, an event, how many of it or 1000hz, and how many callers or nothing", 4, 5,
-     prompt_observe, "notes where a VM is each time; observed and unobserve take it", WATCH, true},
-    {"stays", "on, on VM, or off", 2, 3, prompt_stays, "notes each stay in HS; samples takes them",
-     SERIAL, true},
-    {"samples", "nothing", 1, 1, prompt_samples, "takes what was noted, for programs", SERIAL,
-     false},
-    {"account", "the name of a VM", 2, 2, prompt_observe,
-     "counts to which of its exits Tally's instructions go; unobserve ends it", SERIAL, true},
-    {"accounts", "nothing", 1, 1, prompt_accounts, "what they went to so far", SERIAL, true},
-    {"observed", "one number, or none", 1, 2, prompt_observed, "what has been counted", WATCH,
+    {"vms", "", 1, 1, prompt_vms, "state, uptime, vcpus, harts and memory of each VM", WATCH, true},
+    {"exits", "", 1, 1, prompt_exits, "of each vcpu, how many by cause, and what they cost", WATCH,
      true},
-    {"unobserve", "one number, or none", 1, 2, prompt_observed, "the last of it", WATCH, true},
-    {"start", "the name of a VM", 2, 2, life, "starts one that is off", CONTROL, false},
-    {"shutdown", "a VM, and 5 to 3600 seconds or nothing", 2, 3, ask_shutdown,
-     "asks its guest to shut down", CONTROL, false},
-    {"stop", "the name of a VM", 2, 2, life, "pulls the plug", CONTROL, false},
-    {"restart", "the name of a VM", 2, 2, life, "stops and starts it", CONTROL, false},
-    {"move", "a VM, the number of its vcpu, and a hart", 4, 4, move,
-     "to another of the harts that it may run on", CONTROL, false},
-    {"time", "--json or nothing, or seconds since 1970", 1, 2, prompt_clock,
-     "the machine's time of day; sets it for all VMs", WATCH, true},
-    {"poweroff", "nothing", 1, 1, power_off, "pulls the plug of all VMs, asks none", SERIAL, false},
-    {"frames", "on or off", 2, 2, frames, "for programs (docs/frames.md)", SERIAL, false},
-    {"help", "nothing", 1, 1, help, "these lines", WATCH, false},
-    {"keys", "nothing", 1, 1, keys, "the keys after Ctrl-T, and the VMs", SERIAL, false},
-    {"exit", "nothing", 1, 1, NULL, "back to the guest, as Ctrl-T twice", SERIAL, false},
+    {"pmu", "", 1, 1, prompt_pmu, "of each vcpu, the counters that its guest has configured", WATCH,
+     true},
+    {"trace", " [on [VM] | off]", 1, 3, prompt_trace, "notes exits; shows those that came last",
+     SERIAL, true},
+    {"crash", " VM", 2, 2, prompt_crash,
+     "what is left of it since it failed last: registers, text, exits", CONTROL, true},
+    {"last", " VM", 2, 2, prompt_last, "how its last life has ended, and the end of its text",
+     CONTROL, true},
+    {"observe", " VM EVENT", 3, 3, prompt_observe,
+     "counts an event of a whole VM from now on: instructions:u, 0x20000/0x1234:k", WATCH, true},
+    {"sample", " VM EVENT PERIOD|RATEhz [CALLERS]", 4, 5, prompt_observe,
+     "notes where a VM is each time; observed and unobserve take it", WATCH, true},
+    {"stays", " on [VM] | off", 2, 3, prompt_stays, "notes each stay in HS; samples takes them",
+     SERIAL, true},
+    {"samples", "", 1, 1, prompt_samples, "takes what was noted, for programs", SERIAL, false},
+    {"account", " VM", 2, 2, prompt_observe,
+     "counts to which of its exits Tally's instructions go; unobserve ends it", SERIAL, true},
+    {"accounts", "", 1, 1, prompt_accounts, "what they went to so far", SERIAL, true},
+    {"observed", " [NUMBER]", 1, 2, prompt_observed, "what has been counted", WATCH, true},
+    {"unobserve", " [NUMBER]", 1, 2, prompt_observed, "the last of it", WATCH, true},
+    {"start", " VM", 2, 2, life, "starts one that is off", CONTROL, false},
+    {"shutdown", " VM [SECONDS]", 2, 3, ask_shutdown,
+     "asks its guest to shut down, in 5 to 3600 seconds", CONTROL, false},
+    {"stop", " VM", 2, 2, life, "pulls the plug", CONTROL, false},
+    {"restart", " VM", 2, 2, life, "stops and starts it", CONTROL, false},
+    {"move", " VM VCPU HART", 4, 4, move, "to another of the harts that it may run on", CONTROL,
+     false},
+    {"time", " [SECONDS]", 1, 2, prompt_clock,
+     "the machine's time of day; with seconds since 1970 sets it for all VMs", WATCH, true},
+    {"poweroff", "", 1, 1, power_off, "pulls the plug of all VMs, asks none", SERIAL, false},
+    {"frames", " on | off", 2, 2, frames, "for programs (docs/frames.md)", SERIAL, false},
+    {"help", "", 1, 1, help, "these lines", WATCH, false},
+    {"keys", "", 1, 1, keys, "the keys after Ctrl-T, and the VMs", SERIAL, false},
+    {"exit", "", 1, 1, NULL, "back to the guest, as Ctrl-T twice", SERIAL, false},
 };
+
+const char *console_command_name(unsigned int n)
+{
+	return n < ARRAY_SIZE(commands) ? commands[n].name : NULL;
+}
 
 /* The current command, or the last one. */
 static struct prompt prompt;
@@ -86,7 +89,8 @@ void prompt_answer(struct prompt *p, enum prompt_status status, const char *form
 
 void prompt_wrong(struct prompt *p)
 {
-	prompt_answer(p, PROMPT_WRONG, "%s takes %s", p->word[0], p->takes);
+	prompt_answer(p, PROMPT_WRONG, "usage: %s%s%s", p->word[0], p->takes,
+	              p->takes_json ? " [--json]" : "");
 }
 
 uint64_t prompt_number(const char *word)
@@ -294,8 +298,8 @@ static void help(struct prompt *p)
 {
 	const struct command *c = &commands[p->row++];
 
-	text_add(&p->out, "%s: %s; takes %s", c->name, c->does, c->takes);
-	if (p->row == sizeof(commands) / sizeof(commands[0]))
+	text_add(&p->out, "%s%s%s: %s", c->name, c->takes, c->json ? " [--json]" : "", c->does);
+	if (p->row == ARRAY_SIZE(commands))
 		p->vm = n_vms;
 }
 
@@ -343,6 +347,7 @@ static void understand(struct prompt *p)
 		if (strcmp(c->name, p->word[0]) != 0)
 			continue;
 		p->takes = c->takes;
+		p->takes_json = c->json;
 		p->next = c->answer;
 		if (p->n_words < c->least || p->n_words > c->most || (p->json && !c->json))
 			prompt_wrong(p);

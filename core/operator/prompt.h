@@ -53,7 +53,8 @@ struct prompt {
 	const char *word[PROMPT_MOST_WORDS];
 	uint32_t n_words;
 	bool json;         /* the last word was --json; n_words does not count it */
-	const char *takes; /* the words that the command takes, for prompt_wrong() */
+	const char *takes; /* the further words of the command, for prompt_wrong() */
+	bool takes_json;   /* and --json */
 	enum prompt_status status;
 	/* Adds the next line to `out`, or nothing, and moves vm, vcpu and row on. Not called while
 	 * what it has asked of observers is not done. The output ends at vm = n_vms. A long line is

@@ -60,6 +60,13 @@ void console_command(const char *id, const char *text)
 		require(*text >= ' ' && *text <= '~');
 }
 
+const char *console_command_name(unsigned int n)
+{
+	static const char *const commands[] = {"vms", "exits", "stop", "exit"};
+
+	return n < 4 ? commands[n] : NULL;
+}
+
 static struct console con, alone[VMS];
 static unsigned int n_vms;
 static bool framed;         /* until now */
@@ -116,6 +123,23 @@ static bool character(void)
 	return true;
 }
 
+/* The prompt's line is drawn again, or its cursor moves back. */
+static bool drawn(void)
+{
+	const char *before = at;
+
+	if (opened != CONSOLE_PROMPT)
+		return false;
+	if (comes("\r\033[K")) {
+		require(comes("tally> "));
+	} else if (comes("\033[")) {
+		while (*at >= '0' && *at <= '9')
+			at++;
+		require(comes("D"));
+	}
+	return at != before;
+}
+
 /* Lines of one owner, or the beginning of one that stays open; nothing else. */
 static void lines_of(unsigned int owner)
 {
@@ -131,7 +155,7 @@ static void lines_of(unsigned int owner)
 			}
 			opened = owner;
 		}
-		while (comes("\b \b") || character())
+		while (comes("\b \b") || drawn() || character())
 			;
 		if (at == out + out_len) {
 			require(con.interactive);
@@ -193,7 +217,10 @@ static void own_lines(void)
 		bool prompt = (left >= 7 && memcmp(at, first[0], 7) == 0) ||
 		              (left >= 9 && memcmp(at, first[1], 9) == 0);
 
-		if (opened == CONSOLE_PROMPT && !prompt && *at != '\r' && con.focus == opened)
+		bool again = left >= 2 && at[0] == '\r' && at[1] == '\033';
+
+		if (opened == CONSOLE_PROMPT && !prompt && (again || *at != '\r') &&
+		    con.focus == opened)
 			lines_of(CONSOLE_PROMPT);
 		else if (prompt)
 			lines_of(CONSOLE_PROMPT);

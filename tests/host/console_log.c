@@ -43,6 +43,13 @@ void console_command(const char *id, const char *text)
 	strcpy(typed_command, text);
 }
 
+const char *console_command_name(unsigned int n)
+{
+	static const char *const commands[] = {"vms", "exits", "stop", "exit"};
+
+	return n < 4 ? commands[n] : NULL;
+}
+
 size_t emitted_bytes(void)
 {
 	return out_len;

@@ -114,8 +114,9 @@ HOST_SRC_requests := tests/host/test_requests.c
 HOST_TESTS += wake_times
 HOST_SRC_wake_times := tests/host/test_wake_times.c core/hart/wake_times.c
 
-CONSOLE_SRC := core/console/console.c core/console/console_frame.c core/console/console_keys.c \
-	core/console/console_line.c core/console/ring.c core/lib/text.c core/lib/printf.c
+CONSOLE_SRC := core/console/console.c core/console/console_edit.c core/console/console_frame.c \
+	core/console/console_keys.c core/console/console_line.c core/console/ring.c \
+	core/lib/text.c core/lib/printf.c
 
 HOST_TESTS += console
 HOST_SRC_console := tests/host/test_console.c tests/host/console_log.c $(CONSOLE_SRC)
@@ -125,6 +126,9 @@ HOST_SRC_ring := tests/host/test_ring.c core/console/ring.c
 
 HOST_TESTS += console_live
 HOST_SRC_console_live := tests/host/test_console_live.c tests/host/console_log.c $(CONSOLE_SRC)
+
+HOST_TESTS += console_edit
+HOST_SRC_console_edit := tests/host/test_console_edit.c tests/host/console_log.c $(CONSOLE_SRC)
 
 HOST_TESTS += console_frames
 HOST_SRC_console_frames := tests/host/test_console_frames.c tests/host/console_log.c $(CONSOLE_SRC)

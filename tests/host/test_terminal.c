@@ -136,6 +136,11 @@ bool dma_log_remaining(struct vm *vm)
 
 static unsigned int lines; /* of the command's answer that are still to come */
 
+const char *console_command_name(unsigned int n)
+{
+	return n ? NULL : "vms";
+}
+
 void prompt_begin(const char *text)
 {
 	(void)text;

@@ -2,12 +2,12 @@
 """The VM "ops", which asks as an operator what its script says (guests/bare/io/operator.c): in the
 exact profile each request comes at the same instruction in each run."""
 
-import json
 import re
 
 import bare_guests
 import harness
 import plain
+import schemas
 
 NAME = "ops"
 # When it has played its script. A machine whose VMs were stopped waits for an operator that starts
@@ -86,4 +86,4 @@ def objects(answer):
     """The lines of an answer to a command with --json, which was carried out."""
     lines, status = answer
     assert status == 0, answer
-    return [json.loads(line) for line in lines]
+    return [schemas.read("tally-ctl", line) for line in lines]

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tally's prompt on a terminal, and the bare guests behind it."""
 
-import json
 import re
 
 import pexpect
 
 import harness
 import measured
+import schemas
 
 LENGTH = 50000000
 GUESTS = {"alpha": f"kind=measure rounds=1 length={LENGTH}", "beta": "kind=busy ticks=40000000"}
@@ -59,7 +59,8 @@ class Prompt:
                 if line.startswith("tally: ")]
 
     def objects(self, command):
-        return [json.loads(line) for line in self.ask(command + " --json")]
+        return [schemas.read("tally-ctl", line, command.split()[0])
+                for line in self.ask(command + " --json")]
 
 
 def to_the_end(screen):

@@ -5,15 +5,19 @@ import os
 import subprocess
 
 from harness import BUILD, ROOT
+import schemas
 from tallylib.vm_tree import compile_tree
 
 VM_CHECK = ROOT / "tools/vm-check"
 
 
 def check(*arguments, **environment):
-    """Runs tools/vm-check from another folder than the repository's."""
-    return subprocess.run([VM_CHECK, *map(str, arguments)], capture_output=True, text=True,
+    """Runs tools/vm-check from another folder than the repository's. Its JSON fits its schema."""
+    done = subprocess.run([VM_CHECK, *map(str, arguments)], capture_output=True, text=True,
                           check=False, cwd="/", env={**os.environ, **environment})
+    if done.stdout.startswith("{"):
+        schemas.read("vm-check", done.stdout)
+    return done
 
 
 def refusals(file, *options):

@@ -82,7 +82,7 @@ def test_in_vain(tmp_path):
             (6 * S - SPARE, "vms --json"), (6 * S + 10 * SPARE, "vms --json"),
             ("+0", "shutdown alpha 60"), ("+0", "vms --json"), ("+0", "stop alpha")],
         own={"alpha": SYSRQ}, until=operators.ENDED)
-    wrong = (["shutdown takes a VM, and 5 to 3600 seconds or nothing"], 2)
+    wrong = (["usage: shutdown VM [SECONDS]"], 2)
     assert told[:4] == [wrong] * 4
     assert told[4] == (['shutdown: "beta" is not in operator-vms'], 1)
     assert told[5] == ([TAKEN.format("alpha", 5)], 0)

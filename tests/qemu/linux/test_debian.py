@@ -2,7 +2,6 @@
 """tools/run-debian: each guest of dts/debian-disks.dts and dts/debian-disks-aia.dts has a disk of
 its own, which lasts. Here these are small disks with busybox; test_debian_long.py has Debian's."""
 
-import json
 import re
 import socket
 import subprocess
@@ -13,6 +12,7 @@ from disks import BEGIN, content, disk_of
 import harness
 import plain
 from runlib.guest_disk import file_system
+import schemas
 
 TREE = harness.ROOT / "dts/debian-disks.dts"
 # Who am I, and how often was I here?
@@ -92,7 +92,7 @@ def test_what_a_program_is_told(disks):
     """Disks and ports are made ready, and nothing is booted."""
     done = subprocess.run([harness.ROOT / "tools/run-debian", "--disks", disks, "--aia", "--json",
                            "--", "--memory", "2G"], check=True, capture_output=True, text=True)
-    told = json.loads(done.stdout)
+    told = schemas.read("run-debian", done.stdout)
     config = (disks / "ssh_config").read_text()
     for name, guest in told["guests"].items():
         assert guest["disk"] == str(disks / f"{name}.ext4")
@@ -110,7 +110,7 @@ def test_a_disk_in_a_partition(tmp_path):
     disk_of(tmp_path, WRITES, {"vmlinux": b""}).rename(tmp_path / "bootable.img")
     done = subprocess.run([harness.ROOT / "tools/run-debian", "--disks", tmp_path,
                            "--own-firmware", "--json"], check=True, capture_output=True, text=True)
-    guests = json.loads(done.stdout)["guests"]
+    guests = schemas.read("run-debian", done.stdout)["guests"]
     assert list(guests) == ["debian"]
     disk = guests["debian"]["disk"]
     assert disk == str(tmp_path / "debian.ext4")

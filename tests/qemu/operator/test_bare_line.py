@@ -104,8 +104,23 @@ def the_same_fields(line):
     assert re.fullmatch(r"vm alpha, vcpu 0, observation 1, event 0x2, data 0x0, filter u, value 0, "
                         r"ns \d+, at_ns \d+, looked_ns \d+, shared false, ended null", *observation)
     assert ask(line, "observe alpha nonsense") == [
-        "observe takes a VM and an event, as instructions:u or 0x20000/0x1234:k"]
+        "usage: observe VM EVENT [--json]"]
     assert ask(line, "trace") == ["no exit was noted"]
+    # Tally itself completes, edits in the middle, and remembers.
+    line.send("unob\t9")
+    line.expect_exact("unobserve 9")
+    line.send("\x1b[D0\r")
+    line.expect_exact("\r\x1b[Ktally> unobserve 09\x1b[1D\r\n")
+    line.expect_exact("tally: unobserve: there is no observation of that number\r\n")
+    line.expect_exact("tally> ")
+    line.send("\x1b[A\r")
+    line.expect_exact("\r\x1b[Ktally> unobserve 09\r\n")
+    line.expect_exact("tally: unobserve: there is no observation of that number\r\n")
+    line.expect_exact("tally> ")
+    line.send("o\t\t")
+    line.expect_exact("tally: observe observed\r\ntally> observe")
+    line.send("\x03")
+    line.expect_exact("\r\ntally> ")
     line.send("\x04")
     line.expect_exact("input goes to beta (Ctrl-T ? for help)\r\n")
 

@@ -2,7 +2,6 @@
 """tools/tally-ctl metrics, read by Prometheus' own parser: each number that the prompt has told is
 there, and is the same."""
 
-import json
 import os
 import re
 import signal
@@ -18,6 +17,7 @@ import budgets
 import fakes
 import harness
 import prompts
+import schemas
 from tallylib import exposition, tally_ctl
 
 TOOL = harness.ROOT / "tools/tally-ctl"
@@ -213,7 +213,8 @@ def between(tmp_path):
 
         def answer(command):
             status, lines = machine.ask(command)
-            told[command.removesuffix(" --json")] = [json.loads(line) for line in lines]
+            told[command.removesuffix(" --json")] = [
+                schemas.read("tally-ctl", line, command.split()[0]) for line in lines]
             return status, lines
 
         made.append(fakes.Asked(tmp_path / "between", answer))

@@ -42,12 +42,12 @@ def test_of_guests(running):
         1, [], ["tools/tally-ctl: shutdown: gamma: its kernel has not opened the console"])
     for wrong in (["--timeout", "4"], ["--timeout", "6.5"], ["--json"], ["5", "5"]):
         assert ctl(run.path, "shutdown", "beta", *wrong) == (2, [], [
-            "tools/tally-ctl: shutdown takes a VM, and 5 to 3600 seconds or nothing"])
+            "tools/tally-ctl: usage: shutdown VM [SECONDS]"])
     run.ctl("start", "alpha")
     while run.console.count("[alpha] asked: begins") < 2:
         run.read_line()
     assert ctl(run.path, "poweroff", "--timeout", "4") == (2, [], [
-        "tools/tally-ctl: shutdown takes a VM, and 5 to 3600 seconds or nothing"])
+        "tools/tally-ctl: usage: shutdown VM [SECONDS]"])
     assert ctl(run.path, "poweroff", "--timeout", "6") == (0, [
         TAKEN.format("alpha", 6), TAKEN.format("beta", 6),
         "shutdown: gamma: its kernel has not opened the console",

@@ -19,7 +19,8 @@ from bare_guests import FOREVER
 import fakes
 import harness
 import recordings
-from toplib import counts, functions, looks
+import schemas
+from toplib import counts, functions, looks, table
 from toplib.table import pane
 
 TOOL = harness.ROOT / "tools/tally-top"
@@ -49,7 +50,7 @@ def test_objects(fake_machine):
     """Each field, exactly; of a vcpu that was not there before there are no rates."""
     lines, complaints = top(fake_machine.path, "--once", "--json")
     assert complaints == []
-    alpha, beta, new = map(json.loads, lines)
+    alpha, beta, new = (schemas.read("tally-top", line) for line in lines)
     assert list(alpha) == KEYS and alpha == ALPHA
     assert beta == {**ALPHA, "vm": "beta", "state": "off", "cpu_percent": 62.5,
                     "exits_per_s": 42000.0,
@@ -82,7 +83,7 @@ def test_the_share_of_a_vcpu_that_hardly_ran():
 def test_counts(fake_machine):
     """Instructions and cycles of alpha at one moment; what was begun is ended."""
     lines, _ = top(fake_machine.path, "--once", "--json", "--counts")
-    alpha, beta, _ = map(json.loads, lines)
+    alpha, beta, _ = (schemas.read("tally-top", line) for line in lines)
     assert alpha == {**ALPHA, **COUNTED, "hs_percent": 10.0}
     assert beta["ipc"] is None is beta["not_counted"]
     assert [command for command in fake_machine.commands if "observe " in command] == [
@@ -98,7 +99,7 @@ def test_counts_in_the_table(fake_machine):
 def test_functions(fake_machine):
     """Of alpha, weighed by the events for which samples stand; beta's guest has the counter."""
     lines, _ = top(fake_machine.path, "--once", "--json", "--functions")
-    alpha, beta, new = map(json.loads, lines)
+    alpha, beta, new = (schemas.read("tally-top", line) for line in lines)
     assert alpha == {**ALPHA, **SAMPLED}
     assert (beta["samples"], beta["functions"]) == (0, [])
     assert beta["not_sampled"] == "the guest counts something else on that counter"
@@ -263,6 +264,47 @@ def terminal(fake_machine):
         yield start
 
 
+def colours(top_):
+    """{(VM, vcpu): the colour of the row's begin and end}, as far as the table is shown."""
+    found = {}
+    for n, line in enumerate(top_.screen.display[3:], 3):
+        cells = top_.screen.buffer[n]
+        if line.strip():
+            found[tuple(line.split()[:2])] = cells[0].fg, cells[len(line.rstrip()) - 1].fg
+    return found
+
+
+def test_colours(terminal, monkeypatch):
+    """Of rows, which keep them in any order; none with NO_COLOR."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    top_ = terminal()
+    top_.vms("alpha", "beta")
+    top_.press(" ")
+    top_.vms("alpha", "beta", "beta")
+    assert colours(top_) == {("alpha", "0"): ("red", "red"), ("beta", "0"): ("blue", "blue"),
+                             ("beta", "1"): ("blue", "blue")}
+    assert {cell.fg for n in range(3) for cell in top_.screen.buffer[n].values()} == {"default"}
+    top_.press("c")
+    top_.vms("beta", "alpha", "beta")
+    assert colours(top_)["alpha", "0"] == ("red", "red")
+    top_.press("q")
+    top_.status()
+    monkeypatch.setenv("NO_COLOR", "1")
+    plain = terminal()
+    plain.vms("alpha", "beta", "beta")
+    plain.press(" ")
+    plain.vms("alpha", "beta", "beta")
+    assert set(colours(plain).values()) == {("default", "default")}
+
+
+def test_colour_of_a_row():
+    for state, cpu, steal, wanted in (("off", 90, 90, "blue"), ("running", 20, 20.1, "red"),
+                                      ("running", 20, 20, "yellow"), ("asleep", 0, 10, "red"),
+                                      ("running", 90, 10, "yellow"), ("running", 0, 9.9, None),
+                                      ("running", None, None, None)):
+        assert table.colour({"state": state, "cpu_percent": cpu, "steal_percent": steal}) == wanted
+
+
 HEAD = "VM              VCPU HART STATE     CPU% STEAL%   HS%  HS-I/S EXIT/S CTR OVF/S"
 
 
@@ -395,7 +437,7 @@ def test_functions_of_guests(running, backend):
             break
         done = subprocess.run([TOOL, "--socket", run.path, "--once", "--json", "-d", "0.2", *words],
                               capture_output=True, text=True, check=True, timeout=harness.GUARD)
-        alpha, beta = map(json.loads, done.stdout.splitlines())
+        alpha, beta = schemas.lines("tally-top", done.stdout)
     assert (alpha["functions"][0]["function"], alpha["functions"][0]["mode"]) == ("busy", "kernel")
     assert sum(each["percent"] for each in alpha["functions"]) == pytest.approx(100, abs=0.1)
     assert (alpha["ipc"], alpha["samples_lost"], alpha["not_sampled"]) == (1, 0, None)
@@ -438,7 +480,7 @@ def test_two_who_sample(running, tmp_path):
         _, said = recordings.record(run, file, "-F", "5000", "--", *recordings.until(file, 2000))
         assert re.search(r"alpha/0: \d{4,} samples of \d+ cycles, 0 lost \]", said), said
         tool.terminate()
-        rows = [json.loads(line) for line in tool.stdout]
+        rows = [schemas.read("tally-top", line) for line in tool.stdout]
     assert sum(row["samples"] for row in rows) > 0
     assert {row["samples_lost"] for row in rows} == {0}
     assert run.ctl("observed") == (0, [], [])

@@ -146,8 +146,8 @@ def test_the_prompt_edits_and_tells(live):
 
 
 @pytest.mark.parametrize("key", [b"\x1b[A", b"\x1b[1;5C", b"\x1b[3~", b"\x1bOP", b"\x1bx"])
-def test_keys_that_the_prompt_does_not_know(live, key):
-    """Arrows and the like add nothing to the line."""
+def test_keys_that_add_nothing(live, key):
+    """Keys that the prompt does not know, and arrows where there is nothing to go to."""
     live.type(b"\x14:")
     assert live.type(b"v" + key + b"ms") == b"vms"
     assert live.type(key[:-1] + b"\r") == b"\r\n"

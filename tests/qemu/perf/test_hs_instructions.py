@@ -15,6 +15,7 @@ import measured
 import perf_runs
 from perflib import samples
 import prompts
+import schemas
 from tallylib import tally_ctl
 import tracing
 
@@ -263,7 +264,7 @@ def test_the_tool(running, tmp_path):
     printed, _ = record(run, file, "--json", "--", "sleep", "1")
     head, *objects = samples.read(file.read_text(encoding="utf-8").splitlines())
     assert (head["events"], head["vms"]) == (["hs-instructions"], ["alpha", "beta"])
-    assert [json.loads(line) for line in printed.splitlines()] == objects
+    assert schemas.lines("perf-vms", printed, "record") == objects
     check_file(objects)
     assert {line["vm"] for line in objects if line["type"] == "end"} == {"alpha", "beta"}
     rows = {(line["cause"], line["what"]): line for line in objects

@@ -2,7 +2,6 @@
 """tools/perf-vms: what it prints and what it takes. That counts of VMs from beside them are exact
 is in test_observe.py."""
 
-import json
 import re
 import subprocess
 
@@ -10,6 +9,7 @@ from bare_guests import FOREVER
 import harness
 from perf_runs import TOOL, perf_vms, tool_of
 from perflib import events as perf_events
+import schemas
 
 
 def test_output(running):
@@ -43,7 +43,7 @@ def test_output(running):
                           text=True, stdout=subprocess.PIPE) as tool:
         objects = []
         while len([o for o in objects if o["vm"] == "beta"]) < 3:
-            objects.append(json.loads(tool.stdout.readline()))
+            objects.append(schemas.read("perf-vms", tool.stdout.readline(), "stat"))
         tool.terminate()
     assert {(o["vm"], o["vcpu"], o["event"]) for o in objects} == {
         ("alpha", 0, "exits"), ("beta", 0, "exits")}

@@ -13,6 +13,7 @@ from bare_guests import FOREVER
 import harness
 from perf_runs import perf_vms, tool_of
 from perflib import events as perf_events
+import schemas
 from tallylib import tally_ctl
 
 
@@ -76,7 +77,8 @@ def test_ctrl_c_at_any_moment(running):
             # Not communicate(): it does not see what readline() has read already.
             lines, complaints = tool.stdout.read(), tool.stderr.read()
             assert (tool.wait(timeout=harness.GUARD), complaints) == (0, ""), complaints
-            assert all(json.loads(line)["event-runtime"] for line in lines.splitlines()), lines
+            assert all(told["event-runtime"]
+                       for told in schemas.lines("perf-vms", lines, "stat")), lines
             assert machine.objects("observed") == []
 
 
@@ -86,7 +88,7 @@ def test_somebody_else_ends_it(running):
     tool = start(run, "-e", "exits", "-I", "100", "-j")
     assert json.loads(tool.stdout.readline())["counter-value"].endswith(".000000")
     assert run.ctl("unobserve")[0] == 0
-    ends = (part for part in map(json.loads, tool.stdout)
+    ends = (part for part in (schemas.read("perf-vms", line, "stat") for line in tool.stdout)
             if part["counter-value"] == "<not counted>")
     assert next(ends)["note"] == "somebody else ended it"
     tool.terminate()

@@ -12,6 +12,7 @@ import pytest
 from event_tables import CHAPTER, SMALL, tool
 import harness
 from pmulib import tables
+import schemas
 
 KERNEL_EVENTS = harness.GUEST / "kernel-events"
 PROPERTIES = ("riscv,event-to-mhpmevent", "riscv,event-to-mhpmcounters",
@@ -218,7 +219,7 @@ def test_perf_lines():
 
 
 def test_vm_names():
-    names = json.loads(tool("kunminghu", "vm-names", "--json").stdout)
+    names = schemas.read("pmu-events", tool("kunminghu", "vm-names", "--json").stdout, "vm-names")
     assert names[:5] == ["kunminghu:frontend", "kunminghu:backend", "kunminghu:memory",
                          "kunminghu:cache", "kunminghu:frontendFlush"]
     assert len(names) == len(set(names)) == 350
@@ -238,7 +239,7 @@ def test_vm_node_of_kunminghu(node):
 
 
 def test_list():
-    rows = json.loads(tool("kunminghu", "list", "--json").stdout)
+    rows = schemas.read("pmu-events", tool("kunminghu", "list", "--json").stdout, "list")
     assert len(rows) == 346
     assert rows[0] == {"event": "frontendFlush", "group": "frontend", "code": 1, "selector": "0x1",
                        "counters": "3-10", "text": "flushes of the front end"}

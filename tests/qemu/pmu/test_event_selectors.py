@@ -14,6 +14,7 @@ from event_tables import TOOL, random_tree, tool
 import harness
 from pmulib import expressions, perf, tables
 from pmulib.expressions import ExpressionError, Join
+import schemas
 
 ROUNDS = 3000
 # Of these, by the seeds below.
@@ -135,10 +136,10 @@ def test_kunminghu_refuses_only_what_no_selector_is():
 def test_kunminghu_by_hand(expression, selector, counters, raw):
     done = tool("kunminghu", "encode", "--json", expression)
     assert (done.returncode, done.stderr) == (0, "")
-    said = json.loads(done.stdout)
+    said = schemas.read("pmu-events", done.stdout, "encode")
     assert (int(said["selector"], 16), said["counters"], said["raw"]) == (selector, counters, raw)
     back = tool("kunminghu", "decode", "--json", hex(selector))
-    assert json.loads(back.stdout) == said
+    assert schemas.read("pmu-events", back.stdout, "decode") == said
 
 
 @pytest.mark.parametrize("expression, selector", [

@@ -5,7 +5,6 @@ and metrics in that of `make perf-events`.
 Of Kunminghu's events QEMU counts two, as something else: the selectors of frontendFlush and ifu_req
 are 1 and 2, its own numbers of cycles and instructions."""
 
-import json
 import re
 import shutil
 import subprocess
@@ -19,6 +18,7 @@ import plain
 from pmulib import tables
 from raw_events import CPU
 import readback
+import schemas
 
 WORK = 3000000
 KUNMINGHU = CPU + ",marchid=0x19"
@@ -28,7 +28,7 @@ WIDE = "BpBWrong + BpJWrong + BpCWrong"
 
 def words(core, command, *more):
     """What the tool prints as JSON."""
-    return json.loads(tool(core, command, *more, "--json").stdout)
+    return schemas.read("pmu-events", tool(core, command, *more, "--json").stdout, command)
 
 
 def boot(folder, script, qemu=None, cpu=None, perf=None, **arguments):

@@ -124,7 +124,7 @@ def test_a_vm_is_moved_while_it_starts_again(running):
 
 def test_what_an_operator_is_refused(tmp_path, two_harts):
     """Harts that the VM tree does not name for the vcpu, and what is none."""
-    takes = "move takes a VM, the number of its vcpu, and a hart"
+    takes = "usage: move VM VCPU HART"
     asked = {
         "move alpha 0 1": (1, 'move: hart "1" is not among the harts of alpha vcpu 0'),
         "move alpha 0 7": (1, 'move: hart "7" is not among the harts of alpha vcpu 0'),

@@ -14,6 +14,7 @@ import pytest
 
 import harness
 import plain
+import schemas
 
 sys.path.insert(0, str(harness.ROOT / "tools/lib"))
 from benchlib import (answers, compare, conclusions, derive, guests, html,
@@ -354,7 +355,7 @@ def test_reads_of_a_disk_are_counted():
     done = subprocess.run([harness.ROOT / "tools/bench-disk", "--rounds", "2", "--count", "100",
                            "--json"], text=True, check=False, capture_output=True)
     assert done.returncode == 0, done.stderr
-    disks = json.loads(done.stdout)
+    disks = schemas.read("bench-disk", done.stdout)
     for found in disks.values():
         for place in ("opensbi", "tally"):
             assert len(found[place]) == 2

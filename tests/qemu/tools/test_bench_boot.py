@@ -11,6 +11,7 @@ from benchlib import machine
 
 import harness
 import plain
+import schemas
 
 TOOL = harness.ROOT / "tools" / "bench-boot"
 ACCEPTED = harness.ROOT / "tests" / "bench" / "boot.json"
@@ -28,7 +29,7 @@ def bench(*arguments):
 def run_of():
     """The finished run, {row: {back end: instructions}}"""
     done = bench("--json", "--against", ACCEPTED)
-    return done, json.loads(done.stdout)
+    return done, schemas.read("bench-boot", done.stdout)
 
 
 def test_each_boot_is_as_recorded(run):
@@ -126,7 +127,7 @@ def test_a_difference_is_noticed(run, tmp_path):
     done, rows = run
     file, other = tmp_path / "measured.json", tmp_path / "accepted.json"
     file.write_text(done.stdout, encoding="ascii")
-    rows = json.loads(done.stdout)
+    rows = schemas.read("bench-boot", done.stdout)
     rows["4/look-ups"]["sbi"] = round(rows["4/look-ups"]["sbi"] * 0.97)
     rows["4/clear"]["sbi"] = round(rows["4/clear"]["sbi"] * 1.03)
     rows["1/copy"]["sbi"] = round(rows["1/copy"]["sbi"] * 1.03)

@@ -9,6 +9,7 @@ import pytest
 
 import harness
 import plain
+import schemas
 
 TOOL = harness.ROOT / "tools" / "bench-calls"
 ACCEPTED = harness.ROOT / "tests" / "bench" / "calls.json"
@@ -36,7 +37,8 @@ EXITS = {"exits/plic": 3, "exits/aia-level": 1, "exits/aia-edge": 0, "exits/msi-
 def test_each_call_is_as_recorded(where):
     done = measured(where)
     assert done.returncode == 0, done.stderr
-    exits = {row: costs[where] for row, costs in json.loads(done.stdout).items() if row in EXITS}
+    exits = {row: costs[where] for row, costs in schemas.read("bench-calls", done.stdout).items()
+             if row in EXITS}
     assert exits == ({} if where == "opensbi" else EXITS)
 
 

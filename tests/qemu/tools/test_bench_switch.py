@@ -10,6 +10,7 @@ import pytest
 
 import harness
 import plain
+import schemas
 
 TOOL = harness.ROOT / "tools" / "bench-switch"
 ACCEPTED = harness.ROOT / "tests" / "bench" / "switch.json"
@@ -30,7 +31,8 @@ def bench(*arguments):
 def run(request):
     """(back end, the finished run, {row: instructions})"""
     done = bench("--on", request.param, "--json", "--against", ACCEPTED)
-    rows = {row: costs[request.param] for row, costs in json.loads(done.stdout).items()}
+    rows = {row: costs[request.param]
+            for row, costs in schemas.read("bench-switch", done.stdout).items()}
     return request.param, done, rows
 
 

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 import harness
+import schemas
 
 TOOL = harness.ROOT / "tools" / "bench-windows"
 SHORT = ("nothing", "fuzz", "restart")
@@ -42,13 +43,13 @@ def test_windows_begin_when_they_shall(backend):
     words = [word for name in SHORT for word in ("--neighbour", name)]
     done = bench(*words, "--windows", WINDOWS, "--on", backend, "--json")
     assert done.returncode == 0, done.stderr
-    rows = json.loads(done.stdout)
+    rows = schemas.read("bench-windows", done.stdout)
     assert [(row["neighbour"], row["guard"], row["backend"]) for row in rows] == [
         (name, guard, backend) for name in SHORT for guard in (harness.LEAST_GUARD[backend], 0)]
     judge(rows, WINDOWS)
     # Two runs give the same.
     again = bench(*words[:2], "--windows", WINDOWS, "--on", backend, "--json")
-    assert json.loads(again.stdout) == rows[:2]
+    assert schemas.read("bench-windows", again.stdout) == rows[:2]
 
 
 @pytest.mark.long
@@ -56,7 +57,7 @@ def test_windows_begin_when_they_shall(backend):
 def test_beside_all_neighbours(backend):
     done = bench("--all", "--windows", 200, "--on", backend, "--json")
     assert done.returncode == 0, done.stderr
-    rows = json.loads(done.stdout)
+    rows = schemas.read("bench-windows", done.stdout)
     assert len(rows) == 2 * len(bench("--list").stdout.splitlines()) > 30
     judge(rows, 200)
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/check/stack on small programs: what it computes, and each thing that it refuses."""
 
-import json
 import subprocess
 
 import pytest
 
 import harness
+import schemas
 
 CROSS = "riscv64-linux-gnu-"
 TABLE = """
@@ -58,7 +58,7 @@ void _start(void) { large(); other(); for (;;); }"""
     done = check(tmp_path, program)
     assert done.returncode == 0, done
     assert done.stdout == "_start: 320 of 2048 bytes: _start > large > small > sink\n"
-    assert json.loads(check(tmp_path, program, options=["--json"]).stdout) == [
+    assert schemas.read("stack", check(tmp_path, program, options=["--json"]).stdout) == [
         {"entry": "_start", "bytes": 320, "of": 2048, "path": ["_start", "large", "small", "sink"]}]
 
 

@@ -3,7 +3,6 @@
 
 import importlib.machinery
 import importlib.util
-import json
 import re
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import sys
 import pytest
 
 import harness
+import schemas
 
 LOADER = importlib.machinery.SourceFileLoader("test_long", str(harness.ROOT / "tools/test-long"))
 
@@ -96,7 +96,7 @@ def test_every_test_is_in_a_part():
     """Files with a long form, each with its part; and all files on the build that checks."""
     done = subprocess.run([harness.ROOT / "tools/test-long", "--list", "--json"], text=True,
                           capture_output=True, check=False)
-    parts = json.loads(done.stdout)
+    parts = schemas.read("test-long", done.stdout)
     tests = harness.ROOT / "tests/qemu"
     marked = {path.stem.removeprefix("test_") for path in tests.glob("*/test_*.py")
               if re.search(r"^(?!#).*\bpytest\.mark\.long\b", path.read_text("utf-8"), re.M)}

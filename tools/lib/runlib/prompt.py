@@ -3,31 +3,11 @@
 
 It is echoed as if a VM in focus printed it, and so is erased and drawn again around others' lines.
 """
+from runlib.editing import ERASE, Editing, Sequences
 from runlib.line import Line
-from tallylib.tally_ctl import COMMAND_BYTES
 from tallylib.told import Told
 
-BACKSPACE, DEL, CTRL_C, CTRL_D, ESC = b"\b", b"\x7f", b"\x03", b"\x04", b"\x1b"
-
-
-class Sequences:
-    """Finds the bytes of keys that send a sequence (arrows, F1): ESC and a character, with further
-    ones behind ESC [ and ESC O."""
-
-    def __init__(self):
-        self.begun = b""
-
-    def take(self, byte):
-        """Returns whether the byte is of a sequence. A control character ends one."""
-        if byte == ESC:
-            self.begun = ESC
-            return True
-        begun, self.begun = self.begun, b""
-        if not begun or byte < b" ":
-            return False
-        if begun == ESC and byte in (b"[", b"O") or begun == b"[" and byte < b"@":
-            self.begun = byte if begun == ESC else begun
-        return True
+BACKSPACE, DEL, CTRL_C, CTRL_D, TAB = b"\b", b"\x7f", b"\x03", b"\x04", b"\t"
 
 
 class Asker:
@@ -54,6 +34,22 @@ class Asker:
             self.done()
 
 
+class Commands:
+    """Asks Tally for the names of its commands: each line of `help` begins with one."""
+
+    command = b"help"
+
+    def __init__(self, done):
+        self.names, self.done = [], done
+
+    def send(self, kind, text):
+        """Takes a line of the answer."""
+        if kind == b"=":
+            self.names.append(text.decode(errors="replace").split(" ", 1)[0].rstrip(":"))
+        else:
+            self.done(self.names)
+
+
 class Prompt:
     """ask: takes an Asker and a command. watch: takes the words behind `top` and what to call at
     the end of it, and returns it (class Watched) or None."""
@@ -65,6 +61,9 @@ class Prompt:
         self.busy = False      # an answer is waited for
         self.watched = None    # has the screen, and gets what is typed
         self.sequences = Sequences()
+        self.editing = Editing(self.line)
+        self.commands = None   # their names, when Tab has asked for them
+        self.tab = False       # the last key was Tab
 
     def has_focus(self):
         """Whether typed bytes go to the prompt."""
@@ -92,10 +91,12 @@ class Prompt:
 
     def show(self):
         """Puts the line on the screen, by erasing what is behind the cursor."""
-        self.echo(b"\x1b[K")
+        self.echo(ERASE)
 
     def echo(self, data):
         """Shows bytes as if the prompt printed them."""
+        if not data:
+            return
         self.terminal.print(self.line, data)
         self.terminal.restore()
 
@@ -108,6 +109,7 @@ class Prompt:
     def enter(self):
         """Carries out the line."""
         text = self.line.text
+        self.editing.enter(text)
         self.echo(b"\n")
         words = text.split()
         if words == ["exit"]:
@@ -122,21 +124,47 @@ class Prompt:
                 asker = Asker(self.terminal, text, self.ready)
                 self.ask(asker, asker.command)
 
+    def know(self, names):
+        """Tally has told its commands."""
+        self.commands = names + (["top"] if self.watch else [])
+        self.busy = False
+        if self.has_focus():
+            self.complete(False)
+
+    def complete(self, again):
+        """Tab. If it adds nothing, the second one lists the names that are possible."""
+        if self.editing.is_first() and self.commands is None:
+            self.busy = True
+            self.ask(asker := Commands(self.know), asker.command)
+            return
+        names = (self.commands if self.editing.is_first() else
+                 [line.name for line in self.terminal.lines])
+        added, found = self.editing.complete(names)
+        if added:
+            self.echo(added)
+        elif again and len(found) > 1:
+            self.terminal.say(" ".join(found))
+
     def key(self, byte):
         """Takes a byte that is typed."""
         if self.watched:
             self.watched.type(byte)
-        elif self.sequences.take(byte):
-            pass  # no key here has one
+            return
+        arrow, again = self.sequences.take(byte), self.tab
+        self.tab = byte == TAB
+        if arrow is not None:
+            self.echo(self.editing.arrow(arrow))
         elif byte in (b"\r", b"\n"):
             self.enter()
         elif byte in (BACKSPACE, DEL):
-            if self.line.text:
-                self.echo(b"\b\x1b[K")
+            self.echo(self.editing.erase())
+        elif byte == TAB:
+            self.complete(again)
         elif byte == CTRL_C:
+            self.editing.recalled = 0
             self.echo(b"\n")
             self.show()
         elif byte == CTRL_D and not self.line.text:
             self.leave()
-        elif b" " <= byte <= b"~" and len(self.line.text) < COMMAND_BYTES:
-            self.echo(byte)
+        elif b" " <= byte <= b"~":
+            self.echo(self.editing.insert(byte.decode()))

@@ -8,7 +8,7 @@ import time
 
 from toplib.functions import DRAIN_S
 from toplib.looks import rows
-from toplib.table import SORT_KEYS, in_order, notes, pane, summary, table
+from toplib.table import SORT_KEYS, colour, in_order, notes, pane, summary, table
 
 KEYS = "keys: q quits; i counts; f samples; c s e h o n sort; r turns; SPACE looks"
 ENTER = "\n"
@@ -16,6 +16,16 @@ HEAD_LINES = 3
 # Downwards or upwards, and whether by a whole screen.
 STEPS = {curses.KEY_DOWN: (1, False), curses.KEY_UP: (-1, False), curses.KEY_NPAGE: (1, True),
          curses.KEY_PPAGE: (-1, True)}
+
+
+def colours():
+    """{name: attribute}; none where https://no-color.org or the terminal says so."""
+    if os.environ.get("NO_COLOR") or not curses.has_colors():
+        return {}
+    names = {"red": curses.COLOR_RED, "yellow": curses.COLOR_YELLOW, "blue": curses.COLOR_BLUE}
+    for n, number in enumerate(names.values(), 1):
+        curses.init_pair(n, number, -1)
+    return {name: curses.color_pair(n) for n, name in enumerate(names, 1)}
 
 
 class View:
@@ -27,6 +37,7 @@ class View:
         self.key, self.backwards = key, False
         self.before = self.after = []
         self.first = 0  # line below the head that is shown first
+        self.colours = colours()
 
     def draw(self):
         """Draws as much as fits, from where the person wants it on."""
@@ -37,12 +48,15 @@ class View:
         room = max(0, height - HEAD_LINES)
         self.first = max(0, min(self.first, len(body) - room))
         part = body[self.first:self.first + room]
+        styles = [self.colours.get(colour(row), curses.A_NORMAL) for row in shown][self.first:]
         where = "" if len(part) == len(body) else "arrows: %d-%d of %d; " % (
             self.first + bool(part), self.first + len(part), len(body))
         self.window.erase()
         for n, text in enumerate(["tally-top: " + summary(shown), where + KEYS, head,
                                   *part][:height]):
-            style = curses.A_REVERSE if n == HEAD_LINES - 1 else curses.A_NORMAL
+            row = n - HEAD_LINES
+            style = (curses.A_REVERSE if row == -1 else
+                     styles[row] if 0 <= row < len(styles) else curses.A_NORMAL)
             # The last cell of a screen cannot be written.
             self.window.addnstr(n, 0, text, width - 1, style)
         self.window.refresh()

@@ -84,6 +84,21 @@ def table(rows, width=None, counted=False):
         line(shown, [show(row) for _, _, show in shown], width) for row in rows]
 
 
+# Of steal time: shown as much, in percent.
+MUCH_STEAL = 10
+
+
+def colour(row):
+    """The colour of a row, or None: blue: its VM does not run; red: the vcpu waited longer for a
+    hart than it had one; yellow: it waited long."""
+    if row["state"] not in ("running", "asleep"):
+        return "blue"
+    steal = row["steal_percent"]
+    if steal is None or steal < MUCH_STEAL:
+        return None
+    return "red" if steal > row["cpu_percent"] else "yellow"
+
+
 def notes(rows):
     """A line for each vcpu whose guest is not counted, with the reason, or whose windows began
     late."""

@@ -10,6 +10,13 @@ INTERRUPTS = {2: "software interrupt", 6: "timer interrupt", 10: "external inter
 
 ECALL, VIRTUAL_INSTRUCTION = 10, 22
 ADDRESSES = {20: "fetch", 21: "load", 23: "store"}
+# The other exceptions, by the names of the privileged specification.
+EXCEPTIONS = {0: "instruction address misaligned", 1: "instruction access fault",
+              2: "illegal instruction", 3: "breakpoint", 4: "load address misaligned",
+              5: "load access fault", 6: "store address misaligned", 7: "store access fault",
+              8: "ecall from U-mode", 9: "ecall from HS-mode", 11: "ecall from M-mode",
+              12: "instruction page fault", 13: "load page fault", 15: "store page fault",
+              16: "double trap", 18: "software check", 19: "hardware error"}
 ASYNCHRONOUS = {1: "ipi", 5: "timer", 9: "irq", 12: "irq", 13: "overflow"}
 INSTRUCTIONS = {0x10500073: "wfi", 0x00d00073: "wrs.nto", 0x01d00073: "wrs.sto"}
 
@@ -65,7 +72,8 @@ def of_exit(stay):
         if name == "csr":
             fields["csr"] = f"{first >> 20:#x}"
         return name, {**fields, "instruction": f"{first:#x}"}
-    return f"exception {stay.cause}", {**fields, "stval": f"{first:#x}"}
+    name = EXCEPTIONS.get(stay.cause, f"exception {stay.cause}")
+    return name, {**fields, "stval": f"{first:#x}"}
 
 
 def of_interrupts(hvip):

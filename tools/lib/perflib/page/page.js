@@ -46,8 +46,8 @@ function showMissing() {
     }
     byId("missing").hidden = !words.length && !data.complaints.length;
     byId("missing").textContent =
-        [...words.length ? ["Not complete: " + words.join("; ")] : [], ...data.complaints]
-            .map((text) => text + ".").join(" ");
+        [...data.complaints, ...words.length ? ["Not complete: " + words.join("; ")] : []]
+            .map((text) => text[0].toUpperCase() + text.slice(1) + ".").join(" ");
 }
 
 function showChoices() {

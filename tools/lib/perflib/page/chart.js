@@ -142,7 +142,8 @@ class Chart {
         const [hue, full, light] = data.before ?
             changeColour(changeOf(node.events[e], node.before[e], this.root, e)) : colour(node);
         for (const [name, value] of [
-            ["left", left * this.drawnWidth + "px"], ["width", Math.max(pixels - 1, 0.7) + "px"],
+            // Of the width that it has on paper, too, which no script is told.
+            ["left", 100 * left + "%"], ["width", `max(${100 * wide}% - 1px, 0.7px)`],
             ["top", `calc(var(--row) * ${node.depth})`], ["--h", hue], ["--s", full + "%"],
             ["--d", light + "%"], ["--off", 100 * node.masked[e] / node.samples[e] + "%"]]) {
             element.style.setProperty(name, value);

@@ -26,8 +26,8 @@ ENDS = (
 )
 
 
-NAMELESS = ("no names of the kernel of alpha, beta: give --symbols [VM=]FILE, its Image, vmlinux or "
-            "System.map")
+NAMELESS = ("no names of the kernel of alpha, beta: give --symbols [VM=]FILE, its Image, vmlinux "
+            "or System.map")
 
 
 def end(vm, vcpu, event, n, lost, late, unsampled, reasons):

@@ -86,7 +86,8 @@ def test_on_paper(chromium, path):
     """Colours stay, and nothing is above bars and tables; also if the paper is narrower than the
     window was: no script is told, so bars have parts of the width."""
     chromium.open(path, 1280)
-    lefts = chromium.run("chart.bars.map((bar) => [bar.element.style.left, bar.element.style.width])")
+    lefts = chromium.run(
+        "chart.bars.map(({element}) => [element.style.left, element.style.width])")
     assert all(left.endswith("%") and "%" in width for left, width in lefts)
     chromium.call("Emulation.setEmulatedMedia", media="print")
     try:

@@ -203,8 +203,8 @@ def test_what_is_missing_is_told(chromium, path, tmp_path):
         "in 0.000000 s of the machine's time, from some.samples.")
     assert flames.text(chromium, "missing") == (
         f"{SAID} Not complete: 3 samples were lost; 2 periods were sampled late; 2 samples did not "
-        "arrive; for a while nothing was sampled (1 row of the table below); the recording has no end, so "
-        "what it misses is not known.")
+        "arrive; for a while nothing was sampled (1 row of the table below); the recording has no "
+        "end, so what it misses is not known.")
     rows = flames.table(chromium, "ends")
     assert rows[0] == ["alpha/0", "cycles", "70,017", "70", "0", "0", "0.750000 s", "0.000000 s",
                        ""]

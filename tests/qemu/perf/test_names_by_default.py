@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions have names without an option: a recording notes which files its VMs were booted from."""
+"""Functions have names without an option: a recording notes which files VMs were booted from."""
 import json
 
 import flames

@@ -75,7 +75,8 @@ def test_objects(file):
 
 def test_a_difference(file, later):
     lines, complaints = printed("diff", file, later, "-e", "cycles")
-    assert complaints == [f"tools/perf-vms diff: {path}: {flames.NAMELESS}" for path in (file, later)]
+    assert complaints == [f"tools/perf-vms diff: {path}: {flames.NAMELESS}"
+                          for path in (file, later)]
     assert lines == [
         "# cycles",
         "#  Baseline    Delta  VM     Mode    Symbol",

@@ -66,7 +66,7 @@ def main(argv):
         html.write(args.html, html.data(both[1], args.file, (both[0], args.before)))
         return 0
     for event in events:
-        for line in (map(json.dumps, objects(*both, event, keys, args.vm)) if args.json
-                     else [*table(*both, event, keys, args.vm), ""]):
+        what = both[0], both[1], event, keys, args.vm
+        for line in map(json.dumps, objects(*what)) if args.json else [*table(*what), ""]:
             print(line)
     return 0

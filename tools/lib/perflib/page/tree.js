@@ -121,8 +121,8 @@ function sumOf(node, e, matches) {
     return sum;
 }
 
-// [{name, kind, own, ownBefore, events, samples}] of all functions at and below a bar, those first that
-// executed most themselves. A function that called itself again is there once.
+// [{name, kind, own, ownBefore, events, samples}] of all functions at and below a bar, those first
+// that executed most themselves. A function that called itself again is there once.
 function functionsOf(node, e) {
     const found = new Map();
     const open = new Set();

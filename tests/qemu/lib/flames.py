@@ -26,6 +26,10 @@ ENDS = (
 )
 
 
+NAMELESS = ("no names of the kernel of alpha, beta: give --symbols [VM=]FILE, its Image, vmlinux "
+            "or System.map")
+
+
 def end(vm, vcpu, event, n, lost, late, unsampled, reasons):
     return {"type": "end", "vm": vm, "vcpu": vcpu, "event": event, "count": n * 1000 + 17,
             "samples": n, "lost": lost, "late": late, "ns": 750000000, "unsampled_ns": unsampled,

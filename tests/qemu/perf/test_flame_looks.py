@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/perf-vms html: how the page looks in a real browser, wide and narrow, light and dark; and
 that names of guests are text in it, whatever they are."""
+import base64
 import random
 import re
 import sys
@@ -75,6 +76,31 @@ def test_legible(chromium, path, width, dark):
     assert contrast(*page) > 10
     assert (luminance(page[1]) < 0.1) == dark
     assert chromium.errors == []
+
+
+PRINTED = """[...document.querySelectorAll(".frame, .key, .share")].map((e) =>
+  getComputedStyle(e).printColorAdjust)"""
+
+
+def test_on_paper(chromium, path):
+    """Colours stay, and nothing is above bars and tables; also if the paper is narrower than the
+    window was: no script is told, so bars have parts of the width."""
+    chromium.open(path, 1280)
+    lefts = chromium.run(
+        "chart.bars.map(({element}) => [element.style.left, element.style.width])")
+    assert all(left.endswith("%") and "%" in width for left, width in lefts)
+    chromium.call("Emulation.setEmulatedMedia", media="print")
+    try:
+        assert set(chromium.run(PRINTED)) == {"exact"}
+        # The screen's, which is sticky.
+        assert chromium.run("document.getElementById('details').getClientRects().length") == 0
+        bars, others = chromium.run(flames.BARS), chromium.run(OTHERS)
+        assert len(bars) > 5 and len(others) > 20
+        assert not [(one["text"], other["text"]) for one in bars for other in others
+                    if overlap(one, other)]
+        assert base64.b64decode(chromium.call("Page.printToPDF")["data"]).startswith(b"%PDF-")
+    finally:
+        chromium.call("Emulation.setEmulatedMedia", media="")
 
 
 def page_of(folder, found, name):

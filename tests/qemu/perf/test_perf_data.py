@@ -363,7 +363,8 @@ GOOD = sample(0, ip="0x80000000")
     ([{"type": "sample"}], "line 2 is"), ([dict(GOOD, callchain=["0x1"] * 9000)], "a record of")])
 def test_wrong_files(perf, objects, why):
     said = perf.export(perf.samples(objects), status=2)
-    assert why in said and said.count("\n") == 1
+    # Before the last line, a file that could be read may be said to have no names.
+    assert why in said.splitlines()[-1] and said.count("\n") <= 2
     assert not (perf.home / "perf.data").exists()
 
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of samples that tools/perf-vms html and speedscope refuse; sums of a speedscope file."""
-import collections
+"""Files of samples that tools/perf-vms html and speedscope refuse; times of a speedscope file."""
 import io
 import json
 import os
@@ -92,6 +91,9 @@ def test_no_file_of_samples(tmp_path):
     assert done.returncode == 2 and "No such file" in done.stderr
 
 
+NAMELESS = "give --symbols [VM=]FILE, its Image, vmlinux or System.map"
+
+
 def test_names(tmp_path):
     """A System.map names functions; what no name is found for is said on the page, too."""
     names = tmp_path / "System.map"
@@ -104,32 +106,49 @@ def test_names(tmp_path):
     assert done.returncode == 0 and f"tools/perf-vms: {why}\n" in done.stderr, done.stderr
     page = (tmp_path / "page").read_text(encoding="ascii")
     found = json.loads(page.split('id="data">')[1].split("</script>")[0])
-    assert found["complaints"] == [why]
+    assert found["complaints"] == [why, "no names of the kernel of beta: " + NAMELESS]
     assert {"outer", "inner", "0x400"} <= set(found["names"])
 
 
 def test_speedscope(tmp_path):
-    """Each VM's and event's sums, in that program's format."""
-    file = flames.write(tmp_path / "file", flames.objects())
+    """Each vcpu's samples in the order of time, whatever that of the file is, with times as
+    weights, in that program's format."""
+    head, *others = flames.objects()
+    taken = [each | {"timestamp": 1000 + 17 * (n * 101 % 1009)} for n, each in enumerate(others)
+             if each["type"] == "sample"]
+    file = flames.write(tmp_path / "file", [head, *taken])
     done = flames.call("speedscope", file)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
+    check_format(found)
     names = [frame["name"] for frame in found["shared"]["frames"]]
-    assert found["$schema"] == "https://www.speedscope.app/file-format-schema.json"
     assert [each["name"] for each in found["profiles"]] == [
-        "alpha: cycles", "alpha: instructions:u", "beta: cycles"]
+        "alpha/0: cycles", "alpha/1: cycles", "alpha/1: instructions:u", "beta/0: cycles"]
     for each in found["profiles"]:
-        vm, event = each["name"].split(": ")
-        got = collections.Counter()
-        for stack, weight in zip(each["samples"], each["weights"], strict=True):
-            got[tuple(names[n] for n in stack)] += weight
-        wanted = collections.Counter()
-        for own, vcpu, of, mode, _, period, frames, n in flames.STACKS:
-            if (own, of) == (vm, event):
-                wanted[(f"vcpu {vcpu}", f"[{mode}]", *frames)] += n * period
-        assert got == wanted
-        assert (each["type"], each["unit"], each["startValue"]) == ("sampled", "none", 0)
-        assert each["endValue"] == sum(each["weights"])
+        mine = sorted((one for one in taken if each["name"] == f"{one['vm']}/{one['vcpu']}: "
+                       f"{one['event']}"), key=lambda one: one["timestamp"])
+        times = [one["timestamp"] for one in mine]
+        assert [[names[n] for n in stack] for stack in each["samples"]] == [
+            [f"[{one['mode']}]", *reversed(one["callchain"]), one["ip"]] for one in mine]
+        assert each["weights"] == [0] + [b - a for a, b in zip(times, times[1:])]
+        assert (each["startValue"], each["endValue"]) == (times[0], times[-1])
+
+
+def check_format(found):
+    """What the schema of speedscope's files has of a sampled profile: its fields, of these types,
+    and no other ones; weights for all samples, which add up to its length."""
+    assert set(found) == {"$schema", "name", "exporter", "shared", "profiles"}
+    assert found["$schema"] == "https://www.speedscope.app/file-format-schema.json"
+    assert all(set(frame) == {"name"} for frame in found["shared"]["frames"])
+    for each in found["profiles"]:
+        assert {key: type(value) for key, value in each.items()} == {
+            "type": str, "name": str, "unit": str, "startValue": int, "endValue": int,
+            "samples": list, "weights": list}
+        assert (each["type"], each["unit"]) == ("sampled", "nanoseconds")
+        assert len(each["samples"]) == len(each["weights"])
+        assert all(0 <= n < len(found["shared"]["frames"]) for stack in each["samples"]
+                   for n in stack)
+        assert sum(each["weights"]) == each["endValue"] - each["startValue"]
 
 
 WRITERS = pytest.mark.parametrize("words", [["html"], ["export", "--buildid-dir", "cache"]])
@@ -150,7 +169,8 @@ def test_what_cannot_be_written(tmp_path, words):
             "none/output", "No such file or directory", "--fsize=unlimited"):
         done = subprocess.run(["prlimit", limit, flames.TOOL, *words, "file", "-o", path],
                               cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stderr) == (2, f"tools/perf-vms: {path}: {why}\n")
+        assert (done.returncode, done.stderr.splitlines()[1:]) == (
+            2, [f"tools/perf-vms: {path}: {why}"])
     assert output.read_text(encoding="ascii") == "old"
     assert sorted(os.listdir(tmp_path)) == ["file", "output"]
 

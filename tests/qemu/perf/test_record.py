@@ -269,6 +269,7 @@ def test_the_file(running, tmp_path):
     found, said = record(run, file, "-c", "50000", "-e", "instructions:k", "--",
                          *until(file, 20))
     head, found, ends = found[0], found[1:-2], found[-2:]
+    assert set(head.pop("images")) == {"alpha", "beta"}
     assert head == {"tally-samples": 1, "vms": ["alpha", "beta"], "events": ["instructions:k"],
                     "period": "50000"}
     assert {(o["type"], o["vm"], o["vcpu"], o["event"], o["hart"], o["period"], o["mode"],
@@ -284,8 +285,11 @@ def test_the_file(running, tmp_path):
     assert alpha["unsampled_ns"] > 0.9 * (beta["ns"] + beta["unsampled_ns"])
     assert f"beta/0: {len(found)} samples of {beta['count']} instructions:k, 0 lost ]" in said
     assert "alpha/0: no instructions:k were sampled for " in said
+    # Without what gives addresses names.
+    bare = tmp_path / "nameless"
+    bare.write_text("".join(json.dumps(o) + "\n" for o in [head, *found]), encoding="ascii")
     folded = [line.rsplit(" ", 1) for line in subprocess.run(
-        [TOOL, "folded", file], capture_output=True, text=True, check=True).stdout.splitlines()]
+        [TOOL, "folded", bare], capture_output=True, text=True, check=True).stdout.splitlines()]
     assert {text for text, _ in folded} == {f"beta;vcpu 0;[kernel];{o['ip']}" for o in found}
     assert sum(int(n) for _, n in folded) == 50000 * len(found)
     # At a rate of the vcpu's own time: 1 ms of it between two, when the first ones are over.

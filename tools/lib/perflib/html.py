@@ -20,16 +20,26 @@ FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "page")
 SCRIPTS = ("tree.js", "words.js", "chart.js", "page.js")
 
 
-def data(found, file):
-    """What page/tree.js reads. Numbers of events are texts: JavaScript would round them beyond
-    2^53."""
+def rows_of(sums, vms, events_, names):
+    """Those of stacks whose VM and event are in these lists. names: {name: number}, which grows.
+    Numbers of events are texts: JavaScript would round them beyond 2^53."""
+    return [[vms.index(stack.vm), stack.vcpu, events_.index(stack.event),
+             int(stack.mode == "user"), int(stack.masked),
+             names.setdefault(stack.satp, len(names)), n, str(events),
+             *(names.setdefault(name, len(names)) for name in stack.frames)]
+            for stack, (n, events) in sorted(sums.items())
+            if stack.vm in vms and stack.event in events_]
+
+
+def data(found, file, compared=None):
+    """What page/tree.js reads. compared: (Profile, file) of a recording before; None: of none."""
     names = {}
-    rows = []
-    for stack, (n, events) in sorted(found.sums.items()):
-        rows.append([found.vms.index(stack.vm), stack.vcpu, found.events.index(stack.event),
-                     int(stack.mode == "user"), int(stack.masked),
-                     names.setdefault(stack.satp, len(names)), n, str(events),
-                     *(names.setdefault(name, len(names)) for name in stack.frames)])
+    rows = rows_of(found.sums, found.vms, found.events, names)
+    more = {}
+    if compared:
+        before, its_file = compared
+        more = {"before": rows_of(before.sums, found.vms, found.events, names),
+                "before_file": printable.line(os.path.basename(its_file))}
     ends = []
     for key, end in sorted(found.ends.items()):
         vm, vcpu, event = key
@@ -44,7 +54,7 @@ def data(found, file):
             "vms": found.vms, "events": found.events,
             "period": str(found.head.get("period", "")), "first_ns": str(found.first_ns),
             "last_ns": str(found.last_ns), "complaints": found.complaints,
-            "names": list(names), "stacks": rows, "ends": ends}
+            "names": list(names), "stacks": rows, "ends": ends, **more}
 
 
 def part(name):
@@ -73,6 +83,11 @@ def page(content):
     return before
 
 
+def write(path, content):
+    """The page of data()."""
+    whole_file.write(path, page(content).encode("ascii"))
+
+
 def main(argv):
     parser = argparse.ArgumentParser(prog="tools/perf-vms html", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -80,7 +95,6 @@ def main(argv):
     parser.add_argument("-o", "--output", metavar="PAGE", required=True, help="where it goes")
     args = parser.parse_args(argv)
     found = profile.of(args, lambda text: print(f"tools/perf-vms: {text}", file=sys.stderr))
-    text = page(data(found, args.file))
-    whole_file.write(args.output, text.encode("ascii"))
+    write(args.output, data(found, args.file))
     print(f"{args.output}: {sum(found.arrived.values())} samples", file=sys.stderr)
     return 0

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names for the addresses of samples: which file has them is told on the command line.
+"""Names for the addresses of samples: which file has them is told on the command line, or is the
+one from which the VM was booted.
 
 An address gets a name only if it is known whose it is. So where the kernel of a guest runs has to
 be known: if it can relocate itself, this is given, or found by its samples (slides.py).
 """
 import re
 
-from perflib import slides, symbols
+from perflib import booted, slides, symbols
 from tallylib import printable
 
 KERNEL = re.compile(r"(?:(?P<vm>[^=/@:]+)=)?(?P<file>.+?)(?:@(?P<at>0x[0-9a-fA-F]+))?")
@@ -58,7 +59,9 @@ class Naming:
             self.add_user(text)
         if objects is not None:
             self.tell_strangers(objects[0].get("vms"))
+            self.add_images(objects[0].get("images", {}))
             self.place(objects)
+            self.tell_nameless(objects)
 
     def load(self, file):
         """Each file once; where it is to be is another matter."""
@@ -74,6 +77,31 @@ class Naming:
         if at is not None:
             found = found.moved(at - found.text)
         self.kernels[match["vm"]] = found
+
+    def add_images(self, images):
+        """Kernels of the VMs for which no file is given: those of image_files.of(), if they are
+        what they were at boot."""
+        for vm, kinds in images.items():
+            if "kernel" not in kinds or vm in self.kernels or None in self.kernels:
+                continue
+            try:
+                entry = kinds["kernel"]["file"], kinds["kernel"]["sha256"]
+                if entry not in self.files:
+                    self.files[entry] = booted.symbols_of(*entry)
+                self.kernels[vm] = self.files[entry]
+            except symbols.BadSymbols as error:
+                self.kernels[vm] = None
+                self.complaints.append(f"VM {vm}: no names of its kernel: {error}; give --symbols "
+                                       f"{vm}=FILE")
+
+    def tell_nameless(self, objects):
+        """How to get names, if there is no file for a kernel that was sampled."""
+        vms = dict.fromkeys(o["vm"] for o in objects if o.get("type") == "sample" and
+                            o["mode"] == "kernel" and o["vm"] not in self.kernels)
+        if vms and None not in self.kernels:
+            self.complaints.append(
+                f"no names of the kernel of {', '.join(vms)}: give --symbols [VM=]FILE, its Image, "
+                "vmlinux or System.map")
 
     def add_user(self, text):
         match, at = parsed(USER, "--user", text)

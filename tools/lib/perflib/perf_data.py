@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """perf.data, as Linux' tools/perf/Documentation/perf.data-file-format.txt describes it: what a
 profile of VMs has of it. The guests' kernel is the kernel of such a file, and their machine the one
-that was profiled; so all programs that read these files can read it."""
+that was profiled. So perf reads it without knowing of VMs. Another program has to know RISC-V, too:
+hotspot 1.3 does not."""
 import struct
 
 MAGIC = b"PERFILE2"

@@ -22,14 +22,16 @@ FIELDS = {
 class Profile:
     """sums: {Stack: [samples, events]}; ends: {(vm, vcpu, event): what its `end` says, or None if
     there is none}; arrived, lost: {the same: how many samples the file has, and tells of as
-    lost}. objects: of samples.each(); there may be many more than stacks."""
+    lost}. objects: of samples.each(); there may be many more than stacks. timed: keeps in `moments`
+    [(time in ns, Stack)] of all samples, in the order of time."""
 
-    def __init__(self, objects):
+    def __init__(self, objects, timed=False):
         objects = iter(objects)
         self.head = next(objects)
         self.vms, self.events = self.head.get("vms"), self.head.get("events")
         self.complaints = []
         self.sums = {}
+        self.moments = [] if timed else None
         self.ends = {}
         self.arrived, self.lost = collections.Counter(), collections.Counter()
         self.first_ns = self.last_ns = None
@@ -41,6 +43,8 @@ class Profile:
                 continue
             self.check(number, fields)
             take[fields["type"]](fields)
+        if timed:
+            self.moments.sort(key=lambda moment: moment[0])
 
     @staticmethod
     def check(number, fields):
@@ -67,6 +71,8 @@ class Profile:
         stack = Stack(*(fields[key] for key in Stack._fields[:-1]),
                       (*reversed(fields.get("callchain", ())), fields["ip"]))
         self.add(stack, 1, fields["period"])
+        if self.moments is not None:
+            self.moments.append((time_ns, stack))
 
     def add(self, stack, n, events):
         both = self.sums.setdefault(stack, [0, 0])
@@ -76,9 +82,13 @@ class Profile:
     def named(self, name):
         """Gives the frames, which are addresses, the names of name(sample, address)."""
         sums, self.sums = self.sums, {}
+        found = {}
         for (stack, (n, events)), sample in zip(sums.items(), self.shown(sums)):
             frames = tuple(name(sample, address) for address in stack.frames)
-            self.add(stack._replace(frames=frames), n, events)
+            found[stack] = stack._replace(frames=frames)
+            self.add(found[stack], n, events)
+        if self.moments is not None:
+            self.moments = [(time_ns, found[stack]) for time_ns, stack in self.moments]
 
     @staticmethod
     def shown(stacks):
@@ -108,12 +118,12 @@ def add_options(parser):
     naming.add_options(parser)
 
 
-def of(args, complain):
+def of(args, complain, timed=False):
     """The Profile of the file that is given, with names as they are asked for. complain(TEXT): of
     what has none although there is a file for it. Raises samples.BadSamples, OSError."""
     try:
         with open(args.file, encoding="utf-8", errors="replace") as file:
-            found = Profile(samples.each(progress.lines(file)))
+            found = Profile(samples.each(progress.lines(file)), timed)
         names = naming.Naming(args, [found.head, *found.shown(found.sums)])
         found.named(names.name)
     except samples.BadSamples as error:

@@ -21,7 +21,7 @@ import sys
 import time
 
 from perflib import exits_record, line_rate, record, samples
-from tallylib import beside, reach, tally_ctl
+from tallylib import beside, image_files, reach, tally_ctl
 
 NS = record.NS
 MOST_HZ = 100000
@@ -156,6 +156,13 @@ def period_of(args, machine, vms, events):
     return "%dhz" % rate
 
 
+def booted_from(machine, vms):
+    """What the first line of a file says of it, for the names of the VMs' functions."""
+    images = image_files.of(machine)
+    known = {vm: images[vm] for vm in vms if vm in images}
+    return {"images": known} if known else {}
+
+
 def take(machine, args, events, vms, launch, leave, stop):
     """Records, with the caller's ways to start a command and to wait for it. Returns its status."""
     events = list({event.name: event for event in events}.values())
@@ -166,7 +173,8 @@ def take(machine, args, events, vms, launch, leave, stop):
     with open(args.output, "w", encoding="utf-8") as out:
         recording = record.Recording(machine, recorded, out)
         recording.writer.put(**{"tally-samples": samples.VERSION}, vms=vms,
-                             events=[event.name for event in events], period=period)
+                             events=[event.name for event in events], period=period,
+                             **booted_from(machine, vms))
         try:
             recording.begin(stop)
             if recording.why_none():

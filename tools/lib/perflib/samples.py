@@ -6,7 +6,7 @@ import json
 import re
 import struct
 
-from tallylib import printable, progress
+from tallylib import image_files, printable, progress
 
 HEAD_WORDS = 6
 USER, MASKED, CUT = 1, 2, 4
@@ -247,7 +247,7 @@ def is_right(o, head, known):
 def is_head(o):
     return o["tally-samples"] == VERSION and PERIOD.fullmatch(o["period"]) is not None and all(
         isinstance(o[name], list) and all(isinstance(text, str) for text in o[name])
-        for name in ("vms", "events"))
+        for name in ("vms", "events")) and image_files.is_right(o.get("images", {}))
 
 
 def each(lines):

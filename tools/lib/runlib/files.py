@@ -11,7 +11,7 @@ import stat
 import tempfile
 
 from runlib import ptys
-from tallylib import tally_ctl
+from tallylib import image_files, tally_ctl
 from runlib.verdict import USAGE, Stop
 
 PREFIX = "tally-run-"
@@ -54,9 +54,9 @@ def private_folder():
 
 def remove_dead_sockets(folder):
     """Those of runs that were killed, and their pseudo-terminals' links; and what VMs of runs that
-    have ended printed last before they failed."""
+    have ended printed last before they failed; and which files their VMs were booted from."""
     for name in os.listdir(folder):
-        number = re.search(r"(\d+)\.(sock|ptys|crash)$", name)
+        number = re.search(r"(\d+)\.(sock|ptys|crash|images)$", name)
         if number and not os.path.exists("/proc/" + number[1]):
             with contextlib.suppress(OSError):
                 if number[2] == "ptys":
@@ -88,8 +88,10 @@ def control_socket(path, tree):
                 other.close()
                 raise Stop(USAGE, "--control %s: another machine listens there" % path)
             os.unlink(path)  # of a run that was killed
+    image_files.remove(path)
     try:
         yield path
     finally:
+        image_files.remove(path)
         with contextlib.suppress(OSError):
             os.unlink(path)

@@ -66,7 +66,7 @@ class Line:
 def through(path, vm):
     """The line of the machine behind a socket of tools/run, with the output of one VM; path None:
     the only machine that runs."""
-    connection = tally_ctl.connect(path) if path else tally_ctl.find()
+    connection = tally_ctl.connect(path) if path else tally_ctl.find()[0]
     if not connection:
         raise tally_ctl.Unreachable("nobody listens at " + path)
     line = Line(connection.detach(), False)

@@ -68,7 +68,7 @@ def connect(path):
 
 
 def find():
-    """Connects to the only machine that runs."""
+    """Connects to the only machine that runs. Returns the connection, and its socket's path."""
     found = {}
     for name in sorted(os.listdir(FOLDER)) if os.path.isdir(FOLDER) else ():
         if name.endswith(".sock"):
@@ -76,7 +76,7 @@ def find():
             found[path] = connect(path)
     alive = [path for path, connection in found.items() if connection]
     if len(alive) == 1:
-        return found[alive[0]]
+        return found[alive[0]], alive[0]
     for path in alive:
         found[path].close()
     if alive:
@@ -88,8 +88,10 @@ class Machine:
     """A running machine. path: of its socket; None: the only one that runs. timeout: for each
     answer, in seconds; None: for ever."""
 
+    path = None  # of its socket; None: it has none
+
     def __init__(self, path=None, timeout=10):
-        self.connection = connect(path) if path else find()
+        self.connection, self.path = (connect(path), path) if path else find()
         if not self.connection:
             raise Unreachable("nobody listens at " + path)
         self.timeout = timeout

@@ -14,6 +14,7 @@ BUILD = os.path.join(TOP, "build")
 DTC = os.environ.get("DTC", "dtc")
 
 MAGIC = 0xd00dfeed
+LIST = ".d"  # behind the name of a blob: which files are in it
 BEGIN_NODE, END_NODE, PROP, NOP = 1, 2, 3, 4
 
 
@@ -108,13 +109,21 @@ def readable(source, include):
 
 
 def compile_tree(source, include, output):
-    """Makes the blob `output` of a .dts. Returns dtc's complaint, None: it had none. May raise
-    FileNotFoundError: there is no dtc; BadName: a name in it is no event."""
+    """Makes the blob `output` of a .dts, and the list for files_of(). Returns dtc's complaint,
+    None: it had none. May raise FileNotFoundError: there is no dtc; BadName: a name in it is no
+    event."""
     with readable(source, include) as tree:
-        done = subprocess.run(tree.dtc("-q", "-O", "dtb", "-o", output), text=True, check=False,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT)
+        done = subprocess.run(tree.dtc("-q", "-O", "dtb", "-o", output, "-d", output + LIST),
+                              text=True, check=False, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return tree.back(done.stdout.rstrip()) if done.returncode else None
+
+
+def files_of(output):
+    """The files that dtc has read for a blob of compile_tree(); without those that have a space in
+    their path, which dtc does not mark."""
+    with open(output + LIST, encoding="utf-8", errors="surrogateescape") as file:
+        return file.read().partition(": ")[2].split()
 
 
 def place_of(refusal, source, include):
@@ -175,6 +184,20 @@ def operators(path):
         elif len(node) == 3 and node[1] == "vms" and name == "operator-vms":
             lists[node[2]] = tuple(value.decode("ascii", "replace").split("\0")[:-1])
     return {vm: lists.get(vm, (vm,)) for vm in found}
+
+
+def images(path):
+    """The images of the VMs of a blob: {VM: {"kernel" or "initrd": its bytes}}."""
+    data, names, found = {}, {}, {}
+    for node, name, value in walk(path):
+        if len(node) == 3 and node[1] == "images" and name == "data":
+            data[node[2]] = value
+        elif len(node) == 3 and node[1] == "images" and name == "phandle":
+            names[value] = node[2]
+        elif len(node) == 3 and node[1] == "vms" and name in ("kernel", "initrd"):
+            found.setdefault(node[2], {})[name] = value
+    return {vm: {kind: data[names[phandle]] for kind, phandle in kinds.items()
+                 if names.get(phandle) in data} for vm, kinds in found.items()}
 
 
 def files_needed(path):

@@ -18,6 +18,13 @@ function colour(node) {
     return [hue, isAddress(node.name) ? 22 : full, (hash >>> 8) % 7 - 3];
 }
 
+// The same of a comparison: red for more, blue for less, grey for no change; full from 5 points on.
+const FULL = 500;
+
+function changeColour(change) {
+    return [change > 0 ? 8 : 212, Math.min(Math.abs(change) / FULL, 1) * 90, 0];
+}
+
 class Chart {
     // told.look(node): it is pointed at, or what is current is, for null; told.zoomed().
     constructor(element, told) {
@@ -132,9 +139,11 @@ class Chart {
         element.classList.toggle("plain", node.kind === PLAIN);
         element.classList.toggle("above", node.depth < this.zoom.depth);
         element.classList.toggle("match", Boolean(this.matches && this.matches(node)));
-        const [hue, full, light] = colour(node);
+        const [hue, full, light] = data.before ?
+            changeColour(changeOf(node.events[e], node.before[e], this.root, e)) : colour(node);
         for (const [name, value] of [
-            ["left", left * this.drawnWidth + "px"], ["width", Math.max(pixels - 1, 0.7) + "px"],
+            // Of the width that it has on paper, too, which no script is told.
+            ["left", 100 * left + "%"], ["width", `max(${100 * wide}% - 1px, 0.7px)`],
             ["top", `calc(var(--row) * ${node.depth})`], ["--h", hue], ["--s", full + "%"],
             ["--d", light + "%"], ["--off", 100 * node.masked[e] / node.samples[e] + "%"]]) {
             element.style.setProperty(name, value);

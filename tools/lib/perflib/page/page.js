@@ -17,7 +17,9 @@ function showSummary() {
     byId("summary").textContent = `${of}${data.vms.join(", ")}: ` +
         `${plural(total, "sample", "samples")} of ${data.events.join(", ")}, ` +
         `${periodText(data.period)}, in ${seconds(BigInt(data.last_ns) - BigInt(data.first_ns))} ` +
-        `of the machine's time, from ${data.file}.`;
+        `of the machine's time, from ${data.file}.` +
+        (data.before ? ` Compared with ${data.before_file}.` : "");
+    document.body.classList.toggle("compared", Boolean(data.before));
 }
 
 // In one line at the top, what the bars leave out; the table below has it for each vcpu.
@@ -46,8 +48,8 @@ function showMissing() {
     }
     byId("missing").hidden = !words.length && !data.complaints.length;
     byId("missing").textContent =
-        [...words.length ? ["Not complete: " + words.join("; ")] : [], ...data.complaints]
-            .map((text) => text + ".").join(" ");
+        [...data.complaints, ...words.length ? ["Not complete: " + words.join("; ")] : []]
+            .map((text) => text[0].toUpperCase() + text.slice(1) + ".").join(" ");
 }
 
 function showChoices() {
@@ -141,7 +143,11 @@ function showFunctions() {
             search();
             byId("controls").scrollIntoView({block: "nearest"});
         });
-        line.append(shareCell(row.own, whole), shareCell(row.events, whole), make("td", ""));
+        line.append(shareCell(row.own, whole), shareCell(row.events, whole));
+        if (data.before) {
+            line.append(make("td", points(changeOf(row.own, row.ownBefore, root, e))));
+        }
+        line.append(make("td", ""));
         line.lastChild.append(name);
         return line;
     }));
@@ -160,6 +166,10 @@ function showDetails(node) {
         `${percent(of.events[e], root.events[e])} of ${titleOf(root)}`,
         `itself ${percent(of.own[e], root.events[e])} (${plural(of.ownSamples[e], "sample",
                                                                 "samples")})`];
+    if (data.before) {
+        words.push(`${percent(of.before[e], root.before[e])} before: ` +
+                   points(changeOf(of.events[e], of.before[e], root, e)));
+    }
     if (of.masked[e]) {
         words.push(`interrupts off in ${percent(BigInt(of.masked[e]), BigInt(of.samples[e]))} ` +
                    "of its samples");
@@ -236,6 +246,10 @@ document.addEventListener("keydown", (event) => {
     }
 });
 
+if (data.before) {
+    byId("functions").tHead.rows[0].lastChild.before(
+        make("th", "Change", {title: "of Self, in points of all events of the graph"}));
+}
 showSummary();
 showMissing();
 showChoices();

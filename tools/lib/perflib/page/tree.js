@@ -9,12 +9,14 @@ const VM = 0, VCPU = 1, EVENT = 2, IS_USER = 3, MASKED = 4, SPACE = 5, SAMPLES =
 const FRAMES = 8;
 
 // Arrays have an entry for each event of the file. own: of these, what nothing is below; masked:
-// how many samples were taken while interrupts were off.
+// how many samples were taken while interrupts were off; before: events in another recording, with
+// which this one is compared.
 function newNode(data, name, kind, parent) {
     const zero = () => data.events.map(() => 0);
     const none = () => data.events.map(() => 0n);
     return {name, kind, parent, depth: parent ? parent.depth + 1 : 0, below: new Map(),
-            events: none(), own: none(), samples: zero(), ownSamples: zero(), masked: zero()};
+            events: none(), own: none(), samples: zero(), ownSamples: zero(), masked: zero(),
+            before: none(), ownBefore: none()};
 }
 
 function child(data, node, name, kind) {
@@ -43,21 +45,25 @@ function above(data, stack, vm, split) {
     return names;
 }
 
+// The bars of a stack, from the root on.
+function pathOf(data, root, stack, vm, split) {
+    const path = [root];
+    let node = root;
+    for (const name of above(data, stack, vm, split)) {
+        path.push(node = child(data, node, name, PLAIN));
+    }
+    for (const name of stack.slice(FRAMES)) {
+        path.push(node = child(data, node, data.names[name], stack[IS_USER] ? USER : KERNEL));
+    }
+    return path;
+}
+
 // Of a VM by its number, or of all: -1.
 function buildTree(data, vm, split) {
     const root = newNode(data, vm < 0 ? "all VMs" : data.vms[vm], PLAIN, null);
-    for (const stack of data.stacks) {
-        if (vm >= 0 && stack[VM] !== vm) {
-            continue;
-        }
-        const path = [root];
-        let node = root;
-        for (const name of above(data, stack, vm, split)) {
-            path.push(node = child(data, node, name, PLAIN));
-        }
-        for (const name of stack.slice(FRAMES)) {
-            path.push(node = child(data, node, data.names[name], stack[IS_USER] ? USER : KERNEL));
-        }
+    const ofVm = (stack) => vm < 0 || stack[VM] === vm;
+    for (const stack of data.stacks.filter(ofVm)) {
+        const path = pathOf(data, root, stack, vm, split), node = path[path.length - 1];
         const e = stack[EVENT], events = BigInt(stack[EVENTS]);
         for (const each of path) {
             each.events[e] += events;
@@ -67,7 +73,18 @@ function buildTree(data, vm, split) {
         node.own[e] += events;
         node.ownSamples[e] += stack[SAMPLES];
     }
+    for (const stack of (data.before || []).filter(ofVm)) {
+        const path = pathOf(data, root, stack, vm, split), e = stack[EVENT];
+        path.forEach((each) => each.before[e] += BigInt(stack[EVENTS]));
+        path[path.length - 1].ownBefore[e] += BigInt(stack[EVENTS]);
+    }
     return root;
+}
+
+// By how many hundredths of a percent the share of a bar is greater than before.
+function changeOf(now, before, root, e) {
+    const share = (part, whole) => whole ? Number((2n * part * 10000n + whole) / (2n * whole)) : 0;
+    return share(now, root.events[e]) - share(before, root.before[e]);
 }
 
 // What is below, the most events first.
@@ -104,18 +121,20 @@ function sumOf(node, e, matches) {
     return sum;
 }
 
-// [{name, kind, own, events, samples}] of all functions at and below a bar, those first that
-// executed most themselves. A function that called itself again is there once.
+// [{name, kind, own, ownBefore, events, samples}] of all functions at and below a bar, those first
+// that executed most themselves. A function that called itself again is there once.
 function functionsOf(node, e) {
     const found = new Map();
     const open = new Set();
     const visit = (each) => {
         const key = each.kind + each.name;
-        const outer = each.kind !== PLAIN && each.samples[e] > 0 && !open.has(key);
-        if (each.kind !== PLAIN && each.samples[e] > 0) {
-            const row = found.get(key) || {name: each.name, kind: each.kind, own: 0n,
+        const there = each.samples[e] > 0 || each.before[e] > 0n;
+        const outer = each.kind !== PLAIN && there && !open.has(key);
+        if (each.kind !== PLAIN && there) {
+            const row = found.get(key) || {name: each.name, kind: each.kind, own: 0n, ownBefore: 0n,
                                            ownSamples: 0, events: 0n, samples: 0};
             row.own += each.own[e];
+            row.ownBefore += each.ownBefore[e];
             row.ownSamples += each.ownSamples[e];
             row.events += outer ? each.events[e] : 0n;
             row.samples += outer ? each.samples[e] : 0;

@@ -15,6 +15,10 @@ function percent(part, whole) {
         (Number(hundredths) / 100).toFixed(2) + " %";
 }
 
+// A difference of shares, in hundredths of a percent.
+const points = (change) => (change < 0 ? "\u2212" : "+") + (Math.abs(change) / 100).toFixed(2) +
+    " points";
+
 const seconds = (ns) => (Number(BigInt(ns) / 1000n) / 1e6).toFixed(6) + " s";
 
 // "1000hz" or a number of events.

@@ -24,7 +24,8 @@ BIOS_PLACES = ("/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin",
                "/usr/share/qemu/opensbi-riscv64-generic-fw_dynamic.bin")
 U_BOOT = "/usr/lib/u-boot/qemu-riscv64_smode/u-boot.bin"
 
-GOOD_QEMU = "QEMU versions known to work: 10.0.2 (Debian 12 backports) and 11.1.3."
+GOOD_QEMU = ("QEMU versions known to work: 10.0.2 (Debian 12 backports) and 11.1.3 (Debian 13 "
+             "backports).")
 
 
 def find_qemu(args):

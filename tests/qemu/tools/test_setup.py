@@ -32,6 +32,7 @@ VERSIONS = {"bookworm": {"qemu-system-riscv": ("1:7.2+dfsg-7+deb12u13",
                          "opensbi": ("1.1-2", "1.5.1-1~bpo12+2")},
             "trixie": {"qemu-system-riscv": ("1:10.0.13+ds-0+deb13u1", "1:11.1.3+ds-1~bpo13+1"),
                        "opensbi": ("1.6-1", "1.6-1")}}
+PEER = '#!/bin/sh\necho "$@" >>"$(dirname "$0")/../../peer.log"\n'
 
 
 class Host:
@@ -40,6 +41,8 @@ class Host:
     def __init__(self, top, system):
         self.top = top
         shutil.copytree(harness.ROOT / "tools/fetch", top / "tools/fetch")
+        shutil.copytree(harness.ROOT / "tools/lib/tallylib", top / "tools/lib/tallylib",
+                        ignore=shutil.ignore_patterns("__pycache__"))
         for name in ("tools/setup", "tools/fetch/apt-private"):
             text = (harness.ROOT / name).read_text("utf-8")
             assert "/etc/os-release" in text
@@ -160,13 +163,17 @@ def test_a_version_that_will_not_do(host):
 
 
 def test_a_qemu_of_the_user(host):
-    """Outside the package system: Debian's is not installed beside it."""
+    """Outside the package system, or fetched by setup: Debian's is not installed beside it."""
     host = host("trixie")
     host.installed(dict.fromkeys(listed("run"), "1") |
                    {"qemu-system-riscv": None, "opensbi": None})
     assert host.does() == [["opensbi"], ["-t", "trixie-backports", "qemu-system-riscv"]]
     host.script("bin/qemu-system-riscv64", "#!/bin/sh\n")
     assert host.does() == [["opensbi"]]
+    (host.top / "bin/qemu-system-riscv64").unlink()
+    host.script("build/platform/qemu-system-riscv64", "#!/bin/sh\n")
+    host.script("build/platform/fw_dynamic.bin", "")
+    assert host.does() == []
 
 
 @pytest.mark.parametrize("system", VERSIONS)
@@ -197,7 +204,8 @@ def test_elsewhere(host, system, user):
         (host.top / "bin" / name).symlink_to(shutil.which(name))
     first = "setup: this is neither Debian 12 nor Debian 13, so nothing is installed."
     named = "setup: Missing, by Debian's names (untested): apt install"
-    platform = "setup: Missing: QEMU 10.0.2 or 11.1.3, with OpenSBI 1.5.1 or later."
+    platform = ("setup: Missing: QEMU 10.0.2 or 11.1.3, with OpenSBI 1.5.1 or later. This fetches "
+                "both from Debian: TALLY_MIRROR=ADDRESS tools/setup qemu")
     mirror = ("setup: Guests are made of Debian's packages: set TALLY_MIRROR to the address of a "
               "mirror (docs/running.md).")
     assert host.setup(path="") == (1, [first, f"{named} mmdebstrap", platform, mirror])
@@ -205,7 +213,7 @@ def test_elsewhere(host, system, user):
         1, [first, f"{named} mmdebstrap python3-pyte", platform, mirror])
     assert host.setup("trace", path="") == (1, [first, f"{named} nodejs"])
     host.script("bin/no-such-command", "")
-    host.script("bin/qemu-system-riscv64", "")
+    host.script("build/platform/qemu-system-riscv64", "")
     assert host.setup(path="") == (0, [])
     assert not (host.top / "did").exists()
 
@@ -219,6 +227,32 @@ def test_elsewhere_a_mirror_is_asked_for(host):
     assert (done.returncode, done.stderr) == (
         1, "apt-private: this is not Debian, so its apt sources name no mirror of Debian's; set "
         "TALLY_MIRROR=ADDRESS (docs/running.md)\n")
+
+
+@pytest.mark.parametrize("system", ["bookworm", "ubuntu"])
+def test_qemu_for_this_tree(host, system):
+    """It needs no root. tools/run looks there first."""
+    host = host(system)
+    host.user(1000)
+    host.script("tools/fetch/peer-platform", PEER)
+    host.script("build/platform/qemu-trixie-backports/qemu-system-riscv64", "#!/bin/sh\n")
+    host.script("build/platform/opensbi-trixie/fw_dynamic.bin", "")
+    for _ in range(2):
+        assert host.setup("qemu") == (0, [])
+    assert (host.top / "peer.log").read_text("ascii") == (
+        "qemu trixie-backports\nopensbi trixie\n" * 2)
+    look = ("import sys; sys.path.insert(0, 'tools/lib'); sys.dont_write_bytecode = True\n"
+            "from tallylib import own_platform\n"
+            "print(own_platform.find_qemu(), *own_platform.bios_options())")
+    where = []
+    for fetched in (True, False):
+        if not fetched:
+            shutil.rmtree(host.top / "build")
+        where.append(subprocess.run(["/usr/bin/python3", "-c", look], cwd=host.top, check=True,
+                                    capture_output=True, text=True,
+                                    env={"PATH": f"{host.top}/bin"}).stdout)
+    place = f"{host.top}/build/platform"
+    assert where == [f"{place}/qemu-system-riscv64 -bios {place}/fw_dynamic.bin\n", "None\n"]
 
 
 def test_wrong_use(host):

@@ -35,9 +35,12 @@ export PWD := $(CURDIR)
 
 # --- What the build needs -----------------------------------------------------------------
 # tools/setup is quick and silent when nothing is missing, so it simply runs every time.
-.PHONY: setup
+.PHONY: setup setup-test
 setup:
 	$(Q)tools/setup
+# What only checks and tests need.
+setup-test: setup
+	$(Q)tools/setup test
 
 # libfdt for the hypervisor; kernel, busybox and perf for the guests.
 PARTS_SRC := tools/fetch/guest-parts tools/fetch/apt-private
@@ -171,7 +174,7 @@ HOST_CFLAGS := -std=c11 -g -O1 $(WARN) -fno-omit-frame-pointer -fsanitize=addres
 HOST_BIN := $(HOST_TESTS:%=$(B)/host/%)
 HOST_OBJ := $(sort $(foreach t,$(HOST_TESTS),$(HOST_SRC_$(t):%=$(B)/host/obj/%.o)))
 
-$(B)/host/obj/%.c.o: %.c | setup
+$(B)/host/obj/%.c.o: %.c | setup-test
 	@mkdir -p $(@D)
 	@echo "  HOSTCC  $<"
 	$(Q)$(HOSTCC) $(HOST_CFLAGS) -MMD -MP -c $< -o $@
@@ -195,12 +198,12 @@ GUESTS ?=
 .PHONY: guests test test-host test-qemu test-long check check-clang
 guests: $(GUESTS)
 
-test-host: $(HOST_BIN) $(B)/host/threads setup
+test-host: $(HOST_BIN) $(B)/host/threads setup-test
 	$(Q)tools/make/host-tests $(HOST_BIN) $(B)/host/threads tests/order/order.py
 
 # The handshakes of docs/memory-order.md, judged by RISC-V's memory model.
 .PHONY: host-order
-host-order: setup
+host-order: setup-test
 	tests/order/order.py
 
 # T selects tests as pytest's -k does: make test-qemu T=two_linux. Tests of one file stay together:
@@ -212,7 +215,7 @@ MARKS ?= not long
 TEST_STRESS ?=
 BESIDE_LOAD := $(if $(TEST_STRESS),tools/make/beside-load $(TEST_STRESS))
 TEST_JOBS ?= $(shell n=$$(nproc); echo $$((n < 4 ? n : 4)))
-test-qemu: all guests
+test-qemu: all guests setup-test
 	$(Q)$(if $(DEBUG),$(MAKE) DEBUG= all)
 	$(Q)mkdir -p $(B)/test
 	$(Q)$(if $(DEBUG),TALLY_KERNEL=$(abspath $(OUT)/tally.bin)) \
@@ -221,12 +224,12 @@ test-qemu: all guests
 
 # Would these notice a defect of the hart's own state? HOSTILE_MUTANTS='--only registers'
 .PHONY: hostile-mutants
-hostile-mutants: all guests
+hostile-mutants: all guests setup-test
 	$(Q)tests/qemu/life/hostile_mutants.py $(HOSTILE_MUTANTS) $(B)/mutants/hostile
 
 # Everything longer than that, in parts that are left out once they passed: PART='fuzz debug/2'.
 PART ?=
-test-long: setup
+test-long: setup-test
 	$(Q)tools/test-long $(PART)
 
 # What SBI PMU calls cost. BENCH='--against tests/bench/calls.json' tells what differs.
@@ -279,7 +282,7 @@ $(B)/bench/boot.so: tools/lib/benchlib/boot.c Makefile | setup
 # What the virtual PMU costs, all in all: tools/bench --help. BENCH='--set full' is the long one.
 # Then what reads of a disk cost, and how late windows begin.
 .PHONY: bench
-bench: all guests
+bench: all guests setup-test
 	$(Q)tools/bench $(BENCH)
 	$(Q)tools/bench-disk
 	$(Q)tools/bench-windows
@@ -287,15 +290,15 @@ bench: all guests
 # What is said of KVM, OpenSBI, QEMU and perf, as Debian has them today. PEERS='--no-bench'.
 PEERS ?=
 .PHONY: peers
-peers: all guests
+peers: all guests setup-test
 	$(Q)tools/pages/peers $(PEERS)
 
-check: setup $(B)/guest/fdt.stamp check-clang
+check: setup-test $(B)/guest/fdt.stamp check-clang
 	$(Q)tools/check/all
 
 # A second compiler reads every C file of the hypervisor with the flags that it is built with.
 TARGET_C := $(filter %.c,$(TALLY_SRC)) arch/riscv/hart/asm_offsets.c
-check-clang: $(OFFSETS)
+check-clang: $(OFFSETS) setup-test
 	$(Q)for file in $(TARGET_C) $(filter %.c,$(DEBUG_SRC)); do \
 		case $$file in core/debug/*) define=-DTALLY_DEBUG;; *) define=;; esac; \
 		$(CLANG) --target=riscv64-linux-gnu $(TARGET_CFLAGS) $$define \
@@ -329,7 +332,7 @@ pictures:
 	$(Q)tools/pages/pictures
 
 # Each part runs even if one before it failed; the last line adds up the counts.
-test: setup
+test: setup-test
 	$(Q)rm -rf $(B)/test; mkdir -p $(B)/test
 	$(Q)failed=; for part in check test-host mutants fuzz-replay coverage core-coverage \
 		test-qemu; do \
@@ -447,7 +450,8 @@ Targets:
   bootable-disk  the same with a kernel of its own, for run-own-firmware
   operator-tools  what asks Tally from a Linux guest, as a package and as files (docs/operator.md)
   pictures    draw the pictures of the documentation anew, from docs/pictures/*.pikchr
-  setup       install what is missing (as root; the other targets do it too)
+  setup       install what building and running need and this computer lacks (as root; the other
+              targets do it too); setup-test: what checks and tests need as well
   clean       remove what was built; what was fetched and disks stay (build/guest, build/platform,
               build/debian)
   distclean   remove build/, what was fetched included

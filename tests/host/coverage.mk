@@ -14,7 +14,7 @@ COV_CFLAGS = -std=c11 -g -O0 --coverage $(WARN) -I.
 COV_OBJ    := $(sort $(foreach t,$(COVERAGE_TESTS),$(HOST_SRC_$(t):%=$(COV)/%.o)))
 COV_BIN    := $(COVERAGE_TESTS:%=$(COV)/bin/%)
 
-$(COV)/%.c.o: %.c | setup
+$(COV)/%.c.o: %.c | setup-test
 	@mkdir -p $(@D)
 	@echo "  COVCC   $<"
 	$(Q)rm -f $(@:.o=.gcda)
@@ -48,13 +48,13 @@ CORE_COV_BIN := $(CORE_COVERAGE_TESTS:%=$(CORE_COV)/bin/%)
 CORE_COV_OBJ := $(sort $(foreach t,$(CORE_COVERAGE_TESTS),$(HOST_SRC_$(t):%=$(CORE_COV)/%.o))) \
 	$(CORE_SRC:%=$(CORE_COV)/machine/%.o) $(CORE_MACHINE_SRC:%=$(CORE_COV)/machine/%.o)
 
-$(CORE_COV)/machine/%.c.o: %.c | setup
+$(CORE_COV)/machine/%.c.o: %.c | setup-test
 	@mkdir -p $(@D)
 	@echo "  COVCC   $<"
 	$(Q)rm -f $(@:.o=.gcda)
 	$(Q)$(HOSTCC) $(COV_CFLAGS) $(CORE_CFLAGS) -MMD -MP -c $< -o $@
 
-$(CORE_COV)/%.c.o: %.c | setup
+$(CORE_COV)/%.c.o: %.c | setup-test
 	@mkdir -p $(@D)
 	@echo "  COVCC   $<"
 	$(Q)rm -f $(@:.o=.gcda)

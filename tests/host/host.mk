@@ -50,7 +50,7 @@ $(COMBINING_EVENTS_OBJ) $(B)/host/obj/tests/host/fake_combining.c.o: \
 
 # Would the random test notice a defect of vpmu/? MUTANTS='--only emulation --seed 3'
 .PHONY: mutants
-mutants: $(EVENT_TABLE) | setup
+mutants: $(EVENT_TABLE) | setup-test
 	$(Q)mkdir -p $(B)/test
 	$(Q)$(PYTHON) tests/host/mutants.py $(MUTANTS) --count $(B)/test/mutants.count \
 		$(B)/mutants --harts emulated '' $(HOST_SRC_vpmu_model) \

@@ -24,7 +24,7 @@ CORE_LDFLAGS := -no-pie -Wl,-Ttext-segment=0x20000000 -Wl,--defsym=_image_start=
 	-Wl,--wrap=sched_has_output -Wl,--wrap=sched_off
 CORE_OBJ := $(CORE_SRC:%=$(B)/host/machine/%.o) $(CORE_MACHINE_SRC:%=$(B)/host/machine/%.o)
 
-$(B)/host/machine/%.c.o: %.c | setup
+$(B)/host/machine/%.c.o: %.c | setup-test
 	@mkdir -p $(@D)
 	@echo "  HOSTCC  $<"
 	$(Q)$(HOSTCC) $(HOST_CFLAGS) $(CORE_CFLAGS) -MMD -MP -c $< -o $@
@@ -42,7 +42,7 @@ HOST_BIN += $(B)/host/core
 # Would it notice a defect of core/? CORE_MUTANTS='--only registers --seed 3'. Some show only where
 # harts meet by chance: the rarest one has taken 1,067,108 steps.
 .PHONY: core-mutants
-core-mutants: | setup
+core-mutants: | setup-test
 	$(Q)mkdir -p $(B)/test
 	$(Q)$(PYTHON) tests/host/mutants.py --table tests/host/core_mutants.toml \
 		--steps 2000000 $(CORE_MUTANTS) \

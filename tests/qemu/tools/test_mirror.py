@@ -5,7 +5,7 @@ in success or in one sentence, and nothing is asked beyond this computer."""
 
 import hashlib
 import os
-import pathlib
+import platform
 import re
 import shutil
 import subprocess
@@ -18,6 +18,7 @@ import packages
 from packages import TOOLS
 
 DISK = "debian-disk --size 64M"
+RELEASE = platform.freedesktop_os_release().get("VERSION_CODENAME")
 ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root makes a root's files")
 
 
@@ -238,11 +239,11 @@ def set_up(top, mirror):
 
 
 @ROOT_ONLY
-@pytest.mark.skipif("bookworm" not in pathlib.Path("/etc/os-release").read_text("utf-8"),
-                    reason="setup installs nothing but on Debian 12")
+@pytest.mark.skipif(RELEASE not in ("bookworm", "trixie"),
+                    reason="setup installs nothing but on Debian 12 and 13")
 def test_setup(top, mirror):
     """An index that fits, of either kind; a package that is gone; an index that does not fit."""
-    suites = ("bookworm", "bookworm-backports")
+    suites = (RELEASE, f"{RELEASE}-backports")
     mirror.add("fossil", arch="all", version="99:1")
     mirror.publish(*suites)
     done = set_up(top, mirror)
@@ -260,4 +261,4 @@ def test_setup(top, mirror):
     done = set_up(top, mirror)
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert re.search(r"\napt-private: cannot fetch and verify the package index of "
-                     r"bookworm-backports from .* unexpected size .*\n$", done.stderr)
+                     rf"{RELEASE}-backports from .* unexpected size .*\n$", done.stderr)

@@ -146,7 +146,7 @@ def all_of(todo, args):
     jobs = args.jobs or os.cpu_count() or 1
     machines = args.sshlogin.count(",") + 1 if args.sshlogin else 1
     if not shutil.which("parallel"):
-        raise machine.Failure("no GNU parallel; `make setup` installs it")
+        raise machine.Failure("no GNU parallel; `make setup-test` installs it")
     prepare(todo, args.sshlogin)
     ours = machine.versions()
     progress = Progress({label: runs.cost(run, args.set) for label, run in labels}, jobs * machines)

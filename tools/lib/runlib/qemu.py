@@ -8,6 +8,7 @@ import subprocess
 from runlib import machines, monitor
 from runlib.devices import has_functions
 from runlib.verdict import DEPENDENCY, INEXACT, REFUSED, USAGE, Stop, say
+from tallylib import own_platform
 from tallylib.vm_tree import BUILD, TOP, BadName, compile_tree, files_needed, unreadable
 
 MIB = 1 << 20
@@ -24,12 +25,13 @@ BIOS_PLACES = ("/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin",
                "/usr/share/qemu/opensbi-riscv64-generic-fw_dynamic.bin")
 U_BOOT = "/usr/lib/u-boot/qemu-riscv64_smode/u-boot.bin"
 
-GOOD_QEMU = "QEMU versions known to work: 10.0.2 (Debian 12 backports) and 11.1.3."
+GOOD_QEMU = ("QEMU versions known to work: 10.0.2 (Debian 12 backports) and 11.1.3 (Debian 13 "
+             "backports, or tools/setup qemu).")
 
 
 def find_qemu(args):
     """QEMU's path, its version checked."""
-    path = shutil.which(args.qemu or "qemu-system-riscv64")
+    path = shutil.which(args.qemu) if args.qemu else own_platform.find_qemu()
     if not path and args.qemu:
         raise Stop(DEPENDENCY, "--qemu %s: there is no such program" % args.qemu)
     if not path:
@@ -58,7 +60,7 @@ def find_qemu(args):
 
 def find_bios(args):
     """The path of OpenSBI."""
-    for path in [args.bios] if args.bios else BIOS_PLACES:
+    for path in [args.bios] if args.bios else (own_platform.BIOS, *BIOS_PLACES):
         if os.path.isfile(path):
             return path
     if args.bios:

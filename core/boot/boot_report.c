@@ -12,6 +12,7 @@
 #include "core/life/seed.h"
 #include "core/log.h"
 #include "core/pmu/vm_pmu.h"
+#include "core/version.h"
 #include <string.h>
 
 #define GUEST_ISA_LINE 90U
@@ -275,8 +276,8 @@ void boot_report_machine(void)
 	uint64_t version = sbi_call(SBI_EXT_BASE, SBI_BASE_GET_IMP_VERSION, 0, 0, 0, 0, 0).value;
 	char text[192];
 
-	log_line("%s, SBI %lu.%lu; %lu MiB of RAM; console input by %s",
-	         firmware_text(impl, version, text), spec >> 24, spec & 0xffffff,
+	log_line("version %s on %s, SBI %lu.%lu; %lu MiB of RAM; console input by %s",
+	         TALLY_VERSION, firmware_text(impl, version, text), spec >> 24, spec & 0xffffff,
 	         vm_ranges_sum(platform.ram.banks, platform.ram.n) >> 20, console_input());
 	if (!seed_is_there())
 		log_line("guests get no seed for random numbers: the host tree has no "

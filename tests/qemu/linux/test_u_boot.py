@@ -31,7 +31,7 @@ def test_the_disk(tmp_path):
 
     assert "extlinux.conf" in subprocess.run([tool, "--help"], capture_output=True, text=True,
                                              check=True).stdout
-    assert run(disk)[0] == 1
+    assert run(disk)[0] == 2
     assert run(disk, tree) == (1, f"u-boot-disk: no {tree}\n")
     tree.write_bytes(b"x" * 100)
     assert run(disk, tree, "tally.backend=sbi") == (0, "")

@@ -3,11 +3,13 @@
 asked makes no sense."""
 
 import os
+import re
 import subprocess
 
 import pytest
 
 import harness
+from tallylib import version
 
 TOOLS = sorted(str(path.relative_to(harness.ROOT / "tools"))
                for path in (harness.ROOT / "tools").rglob("*")
@@ -33,6 +35,16 @@ def test_help(tmp_path, tool):
         assert (done.returncode, done.stderr) == (0, ""), done
         assert tool in done.stdout, done.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["bin"]
+
+
+@pytest.mark.parametrize("tool", [tool for tool in TOOLS if "/" not in tool])
+def test_version(tmp_path, tool):
+    """The one number, which the changes begin with."""
+    done = call(tmp_path, tool, "--version")
+    assert (done.returncode, done.stderr) == (0, ""), done
+    assert done.stdout == f"tools/{tool} (Tally) {version.number()}\n"
+    changes = (harness.ROOT / "docs/CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (\S+)", changes, re.M)[0] == version.number()
 
 
 @pytest.mark.parametrize("tool", TOOLS)

@@ -12,9 +12,8 @@ import sys
 
 from runlib import qemu as run_qemu
 from tallylib import ended
+from tallylib.places import BUILD, TOP
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
-BUILD = os.path.join(TOP, "build")
 GUEST = os.path.join(BUILD, "guest")
 PEER = os.path.join(GUEST, "peer")
 

@@ -2,8 +2,9 @@
 """The page of docs/ about a core's events."""
 import os
 
+from tallylib.places import TOP
+
 from .selectors import ALL, bits_text
-from .tables import TOP
 
 
 def path(table):

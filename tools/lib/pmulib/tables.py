@@ -5,14 +5,14 @@ import os
 import re
 
 from perflib import events as perf_events
+from tallylib.places import SOURCES
 
 from . import expressions, metrics, reserved
 from .expressions import ExpressionError
 from .reader import TableError, read
 from .selectors import RAW_V2_BITS, Layout, bits_text, mask
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
-FOLDER = os.path.join(TOP, "dts", "pmu")
+FOLDER = os.path.join(SOURCES, "dts", "pmu")
 FIXED = 0b101  # cycle and instret, which count without a selector
 # What boot can do to make an event happen, by its number in the VM tree (vpmu/selector.h).
 STIMULI = {"instructions": 1, "branches": 2, "translations": 3}
@@ -65,7 +65,7 @@ class Table:
 
     def __init__(self, path):
         self.path = path
-        shown = os.path.relpath(path, TOP)
+        shown = os.path.relpath(path, SOURCES)
         item = read(path, path if shown.startswith("..") else shown)
         top = item.fields(("core", "title", "source", "selector", "groups"),
                           ("note", "perf", "raw", "sbi", "metrics"))

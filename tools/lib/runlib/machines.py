@@ -5,12 +5,12 @@ import subprocess
 from typing import NamedTuple
 
 from runlib.verdict import DEPENDENCY, Stop
-from tallylib.vm_tree import BUILD, TOP
+from tallylib.places import IMAGES, SOURCES
 
 MIB = 1 << 20
 # Of a machine whose QEMU gives no device tree: the program that hands ours to OpenSBI, and the tree
 # behind it. Tally copies that before it uses this memory. The Makefile has the first, too.
-START, START_AT = os.path.join(BUILD, "start.elf"), 30 * MIB
+START, START_AT = os.path.join(IMAGES, "start.elf"), 30 * MIB
 TREE_AT = START_AT + 4096
 
 
@@ -35,9 +35,9 @@ def kernel_of(name):
     """Tally for that machine, and what makes it."""
     ram = MACHINES[name].ram if name in MACHINES else 0x80000000
     if ram == 0x80000000:
-        return os.path.join(BUILD, "tally.bin"), "make"
+        return os.path.join(IMAGES, "tally.bin"), "make"
     path = "board-0x%x/tally.bin" % ram
-    return os.path.join(BUILD, path), "make BOARD_RAM=0x%x build/%s" % (ram, path)
+    return os.path.join(IMAGES, path), "make BOARD_RAM=0x%x build/%s" % (ram, path)
 
 
 def complaint(args):
@@ -72,7 +72,7 @@ def host_tree(machine, harts, memory, chosen, folder):
     """The tree of a machine with so many harts, and RAM of that size."""
     path = os.path.join(folder, "host.dtb")
     subprocess.run(["dtc", "-q", "-I", "dts", "-O", "dtb", "-o", path,
-                    os.path.join(TOP, machine.tree)], check=True)
+                    os.path.join(SOURCES, machine.tree)], check=True)
     edits = [("-t", "x", "/memory@%x" % machine.ram, "reg", "%x" % (machine.ram >> 32),
               "%x" % (machine.ram & 0xffffffff), "%x" % (memory >> 32),
               "%x" % (memory & 0xffffffff)), *chosen,

@@ -9,7 +9,8 @@ from runlib import machines, monitor
 from runlib.devices import has_functions
 from runlib.verdict import DEPENDENCY, INEXACT, REFUSED, USAGE, Stop, say
 from tallylib import own_platform
-from tallylib.vm_tree import BUILD, TOP, BadName, compile_tree, files_needed, unreadable
+from tallylib.places import IMAGES, TOP
+from tallylib.vm_tree import BadName, compile_tree, files_needed, unreadable
 
 MIB = 1 << 20
 # Guest interrupt files of a hart, at most.
@@ -181,5 +182,5 @@ def command_line(args, blob, folder):
         # Not -s, which listens to the whole network.
         command += ["-gdb", "tcp:127.0.0.1:1234", "-S"]
         say("waiting for a debugger: gdb-multiarch %s -ex 'target remote :1234'"
-            % os.path.join(BUILD, "tally.elf"))
+            % os.path.join(IMAGES, "tally.elf"))
     return command

@@ -8,7 +8,7 @@ import struct
 import subprocess
 import termios
 
-from tallylib.tally_ctl import TOP
+from tallylib.places import TOP
 
 PROGRAM = os.path.join(TOP, "tools", "tally-top")
 

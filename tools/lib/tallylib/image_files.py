@@ -37,7 +37,7 @@ def candidates(source, include, blob):
     compiled before, those that lie where dtc would look."""
     if source != blob:
         return vm_tree.files_of(blob)
-    return [entry.path for folder in vm_tree.places(source, include) if os.path.isdir(folder)
+    return [entry.path for folder in vm_tree.searched(source, include) if os.path.isdir(folder)
             for entry in os.scandir(folder) if entry.is_file()]
 
 

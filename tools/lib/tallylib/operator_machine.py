@@ -6,14 +6,14 @@ import shutil
 import socket
 import subprocess
 
-from tallylib import tally_ctl
+from tallylib import places, tally_ctl
 
 PROGRAM = "tally-operator"
 
 
 def program():
     """Its path: beside the tools, or installed."""
-    beside = os.path.join(tally_ctl.TOP, "bin", PROGRAM)
+    beside = os.path.join(places.TOP, "bin", PROGRAM)
     found = beside if os.access(beside, os.X_OK) else shutil.which(PROGRAM)
     if not found:
         raise tally_ctl.Unreachable("no program %s: --operator is for a guest on RISC-V; "

@@ -3,10 +3,10 @@
 import os
 import shutil
 
-from tallylib.vm_tree import BUILD
+from tallylib.places import MADE
 
-QEMU = os.path.join(BUILD, "platform", "qemu-system-riscv64")
-BIOS = os.path.join(BUILD, "platform", "fw_dynamic.bin")
+QEMU = os.path.join(MADE, "platform", "qemu-system-riscv64")
+BIOS = os.path.join(MADE, "platform", "fw_dynamic.bin")
 
 
 def find_qemu():

@@ -8,10 +8,11 @@ import os
 import re
 import tomllib
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+from tallylib.places import BUILD, TOP
+
 FILE = os.path.join(TOP, "tests", "peers.toml")
 # What a test saw lies here until the next `make test` or `make peers`.
-SEEN = os.path.join(TOP, "build", "test", "peers")
+SEEN = os.path.join(BUILD, "test", "peers")
 # A verdict of most cases, by test. Other tests have none: all their cases are listed.
 USUAL = {"self test": "PASS", "perf test": "Ok"}
 # A property of a peer beside its cases. Old entries may lack some.

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+from tallylib.places import TOP
 
 
 def load(suite, out):

@@ -13,11 +13,10 @@ import os
 import socket
 import time
 
-from tallylib import printable
+from tallylib import places, printable
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
 # Where tools/run puts its sockets: PID.sock.
-FOLDER = os.path.join(TOP, "build", "control")
+FOLDER = os.path.join(places.MADE, "control")
 
 COMMAND_BYTES = 64
 

@@ -9,8 +9,8 @@ import subprocess
 import tempfile
 import typing
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
-BUILD = os.path.join(TOP, "build")
+from tallylib import places
+
 DTC = os.environ.get("DTC", "dtc")
 
 MAGIC = 0xd00dfeed
@@ -18,10 +18,10 @@ LIST = ".d"  # behind the name of a blob: which files are in it
 BEGIN_NODE, END_NODE, PROP, NOP = 1, 2, 3, 4
 
 
-def places(source, include):
+def searched(source, include):
     """Where dtc looks for images and includes, in this order."""
-    guests = os.path.join(BUILD, "guests")
-    found = [os.path.dirname(os.path.abspath(source)), *include, os.path.join(BUILD, "guest"),
+    guests = os.path.join(places.MADE, "guests")
+    found = [os.path.dirname(os.path.abspath(source)), *include, os.path.join(places.MADE, "guest"),
              guests]
     if os.path.isdir(guests):
         found += sorted(entry.path for entry in os.scandir(guests) if entry.is_dir())
@@ -43,7 +43,7 @@ class Source:
     """A .dts as dtc may read it: with numbers for the names of events (pmulib.trees)."""
 
     def __init__(self, source, include, folder):
-        self.folders = places(source, include)
+        self.folders = searched(source, include)
         # Most trees name none, and then YAML is not asked for.
         self.files = self.resolved(source, folder) if self.may_name_events(source) else {}
         self.path = next(iter(self.files), source)

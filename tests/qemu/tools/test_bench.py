@@ -143,7 +143,7 @@ def machines(**samples):
 def test_what_it_costs_in_sentences():
     """Each question in one, without parentheses; a note names those that took fewer samples."""
     one = machines(bare=1000, ssccfg=976, sbi=995)
-    assert [(question, sentence) for question, sentence, *_ in conclusions.of(one)] == [
+    assert [answer[:2] for answer in conclusions.of(one)] == [
         ("What does it cost to have a PMU?",
          "Nothing that can be told from noise: in a guest of Tally a program that does not use it "
          "executes more than on bare metal by at most 0.00 % with ssccfg and 0.00 % with sbi."),

@@ -30,10 +30,10 @@ KEYS = ["vm", "vcpu", "state", "uptime_ms", "hart", "seconds", "cpu_percent", "s
         "not_sampled", "functions"]
 
 
-def top(path, *words, status=0):
+def top(path, *words, status=0, command=(TOOL,)):
     """Lines of its output and of complaint."""
-    done = subprocess.run([TOOL, "--socket", path, "--timeout", str(harness.GUARD), "-d", "0.01",
-                           *words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+    done = subprocess.run([*command, "--socket", path, "--timeout", str(harness.GUARD),
+                           "-d", "0.01", *words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           check=False, timeout=harness.GUARD)
     assert done.returncode == status, done
     return done.stdout.splitlines(), done.stderr.splitlines()
@@ -110,8 +110,12 @@ def test_functions(fake_machine):
     assert fake_machine.commands[-2:] == ["unobserve 21", "unobserve 22"]
 
 
-def test_functions_below_the_table(fake_machine):
-    lines, _ = top(fake_machine.path, "--once", "--functions", "--top", "1")
+@pytest.mark.parametrize("command", [(TOOL, "--functions"),
+                                     (harness.ROOT / "tools/perf-vms", "top")],
+                         ids=["tally-top", "perf-vms"])
+def test_functions_below_the_table(fake_machine, command):
+    """`perf-vms top`, as perf's users type it, is the same."""
+    lines, _ = top(fake_machine.path, "--once", "--top", "1", command=command)
     assert lines[5:] == ["", "alpha: 4 samples, 2 lost", " 80.00%  kernel  0x80200010",
                          "", "beta: 0 samples",
                          "  vcpu 0 is not sampled: the guest counts something else on that counter"]

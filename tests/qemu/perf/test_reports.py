@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/perf-vms report and diff: their tables, objects and page of differences."""
-import json
-
 import pytest
 
 import flames
+import schemas
 
 FIELDS = ("event", "overhead", "samples", "events", "vm", "mode", "symbol")
 
@@ -29,7 +28,8 @@ def printed(*words):
 
 
 def objects(*words):
-    return [json.loads(line) for line in printed(*words)[0]]
+    """Lines of `report` or `diff`, as docs/schemas has them."""
+    return [schemas.read("perf-vms", line, words[0]) for line in printed(*words)[0]]
 
 
 def test_a_table(file):

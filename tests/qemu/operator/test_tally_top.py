@@ -33,8 +33,8 @@ KEYS = ["vm", "vcpu", "state", "uptime_ms", "hart", "seconds", "cpu_percent", "s
 def top(path, *words, status=0, command=(TOOL,)):
     """Lines of its output and of complaint."""
     done = subprocess.run([*command, "--socket", path, "--timeout", str(harness.GUARD),
-                           "-d", "0.01", *words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          check=False, timeout=harness.GUARD)
+                           "-d", "0.01", *words], stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, check=False, timeout=harness.GUARD)
     assert done.returncode == status, done
     return done.stdout.splitlines(), done.stderr.splitlines()
 

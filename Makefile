@@ -396,6 +396,8 @@ run-own-firmware: setup
 operator-tools: $(LINUX_GUEST_DIR)/tally-operator
 	$(Q)tools/make/operator-tools $(B)/operator $<
 
+include tools/make/release.mk
+
 # What was fetched stays, so that all can be built again without a network; so do the disks of
 # Debian guests, with what these wrote.
 FETCHED := guest platform debian
@@ -449,6 +451,8 @@ Targets:
               5 minutes, once)
   bootable-disk  the same with a kernel of its own, for run-own-firmware
   operator-tools  what asks Tally from a Linux guest, as a package and as files (docs/operator.md)
+  install     the tools for PREFIX=/usr, below DESTDIR if that is given (docs/install.md)
+  release     sources, packages of Debian, SBOM and checksums, in build/release
   pictures    draw the pictures of the documentation anew, from docs/pictures/*.pikchr
   setup       install what building and running need and this computer lacks (as root; the other
               targets do it too); setup-test: what checks and tests need as well

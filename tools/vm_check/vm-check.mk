@@ -64,7 +64,8 @@ VM_CHECK_OBJ := $(patsubst %,$(B)/host/vm-check.obj/%.o,$(addprefix tools/vm_che
 $(B)/host/vm-check.obj/%.c.o: %.c | setup
 	@mkdir -p $(@D)
 	@echo "  HOSTCC  $<"
-	$(Q)$(HOSTCC) -std=c11 -g -O2 $(WARN) -iquote tests/host/hart -I. -MMD -MP -c $< -o $@
+	$(Q)$(HOSTCC) -std=c11 -g -O2 $(WARN) -iquote tests/host/hart -I. $(REPEATABLE) \
+		-MMD -MP -c $< -o $@
 
 $(B)/host/vm-check: $(VM_CHECK_OBJ)
 	@echo "  HOSTLD  $@"

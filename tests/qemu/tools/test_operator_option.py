@@ -76,9 +76,9 @@ def test_packed(tmp_path):
     subprocess.run([harness.ROOT / "tools/make/operator-tools", tmp_path, program], check=True,
                    stdout=subprocess.DEVNULL)
     package = tmp_path / "tally-operator-tools.deb"
-    fields = subprocess.run(["dpkg-deb", "-f", package, "Architecture", "Depends"], check=True,
-                            capture_output=True, text=True).stdout
-    assert fields == "Architecture: riscv64\nDepends: python3\n"
+    fields = subprocess.run(["dpkg-deb", "-f", package, "Package", "Architecture", "Depends"],
+                            check=True, capture_output=True, text=True).stdout
+    assert fields == "Package: tally-operator\nArchitecture: all\nDepends: python3\n"
     subprocess.run(["dpkg-deb", "-x", package, tmp_path / "deb"], check=True)
     with tarfile.open(tmp_path / "tally-operator-tools.tar.gz") as archive:
         archive.extractall(tmp_path / "tar")

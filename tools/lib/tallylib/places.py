@@ -4,7 +4,7 @@ below /usr, and keep what they make in the user's cache."""
 import os
 import re
 
-# The parent of tools/. `make install` leaves a file there.
+# The parent of tools/. Where it is installed, a file there has the prefix.
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
 INSTALLED = os.path.exists(os.path.join(TOP, "installed"))
 SHARE = os.path.normpath(os.path.join(TOP, "../../share/tally"))
@@ -36,10 +36,12 @@ def shown(text):
     """A text for users, with the names of this checkout or of the installed files."""
     if not INSTALLED:
         return text
-    usr = os.path.dirname(os.path.dirname(SHARE))
+    with open(os.path.join(TOP, "installed"), encoding="utf-8") as file:
+        usr = file.read().strip()
     for pattern, name in (
-            (r"tools/(?=fetch/)", TOP + "/tools/"), (r"build/(?=tally\.bin)", SHARE + "/"),
-            (r"build/", "~/.cache/tally/"), (r"(?=dts/)", SHARE + "/"),
+            (r"tools/(?=fetch/)", usr + "/lib/tally/tools/"),
+            (r"build/(?=tally\.bin)", usr + "/share/tally/"),
+            (r"build/", "~/.cache/tally/"), (r"(?=dts/)", usr + "/share/tally/"),
             (r"docs/", usr + "/share/doc/tally/")):
         text = re.sub(r"(?<![\w/.])" + pattern, name, text)
     return re.sub(r"(?<![\w/.])tools/([a-z]+(?:-[a-z]+)*)(?![\w/])",

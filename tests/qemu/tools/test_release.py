@@ -17,6 +17,13 @@ import harness
 pytestmark = pytest.mark.long
 # What a build fetches and no commit has.
 FETCHED = ("guest", "platform")
+TREE = """/dts-v1/;
+/ {
+	compatible = "tally,vm-tree-1";
+	images { it: it { data = <0>; }; };
+	vms { alpha { memory = /bits/ 64 <0x1000000>; kernel = <&it>; vcpu0 { harts = <0>; }; }; };
+};
+"""
 
 
 @pytest.fixture(scope="module", name="releases")
@@ -85,7 +92,5 @@ def test_the_package_in_a_clean_system(releases, tmp_path):
         command = name if name.startswith("tally-") or name == "perf-vms" else "tally-" + name
         assert inside(command, "--version") == f"{command} (Tally) {package.name.split('_')[1]}\n"
     tree = root / "root/tree.dts"
-    tree.write_text('/dts-v1/;\n/ { compatible = "tally,vm-tree-1"; images { it: it { data = <0>; };'
-                    ' }; vms { alpha { memory = /bits/ 64 <0x1000000>; kernel = <&it>;'
-                    ' vcpu0 { harts = <0>; }; }; }; };\n', encoding="ascii")
+    tree.write_text(TREE, encoding="ascii")
     assert "alpha" in inside("tally-vm-check", "/root/tree.dts")

@@ -141,7 +141,21 @@ def speedscope(folder, names):
     plain_json(call(folder, "perf-vms", "speedscope", "samples", *names)[0])
 
 
-READERS = {"folded": folded, "export": export, "html": html, "speedscope": speedscope}
+def report(folder, words):
+    """A table, and objects."""
+    call(folder, "perf-vms", "report", "samples", *words)
+    plain_json(call(folder, "perf-vms", "report", "samples", "--json", *words)[0])
+
+
+def diff(folder, words):
+    """The same, and a page."""
+    call(folder, "perf-vms", "diff", "samples", "samples", *words)
+    plain_json(call(folder, "perf-vms", "diff", "samples", "samples", "--json", *words)[0])
+    call(folder, "perf-vms", "diff", "samples", "samples", "--html", "page.html", *words)
+
+
+READERS = {"folded": folded, "export": export, "html": html, "speedscope": speedscope,
+           "report": report, "diff": diff}
 
 
 def write_samples(folder, vm="alpha", event="cycles", at=TEXT + 0x210):

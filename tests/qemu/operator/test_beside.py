@@ -10,7 +10,7 @@ import fakes
 import harness
 
 TOOLS = harness.ROOT / "tools"
-SUBCOMMANDS = "stat, record, export, folded, html, speedscope"
+SUBCOMMANDS = "stat, record, top, diff, export, folded, html, report, speedscope"
 BEHIND = "a command of this computer stands behind --"
 
 

@@ -336,6 +336,7 @@ static bool may(struct prompt *p, const struct command *c)
 	return false;
 }
 
+/* The first line of the answer is made in a stay of its own. */
 static void understand(struct prompt *p)
 {
 	split(p);
@@ -351,8 +352,8 @@ static void understand(struct prompt *p)
 		p->next = c->answer;
 		if (p->n_words < c->least || p->n_words > c->most || (p->json && !c->json))
 			prompt_wrong(p);
-		else if (may(p, c))
-			p->next(p);
+		else
+			(void)may(p, c);
 		return;
 	}
 	prompt_answer(p, PROMPT_WRONG, "no such command; help lists those that there are");

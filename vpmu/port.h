@@ -88,8 +88,9 @@ void vpmu_port_set_direct(uint64_t hctr_mask);
 uint64_t vpmu_port_flags(void);
 
 /*
- * Clears a pending LCOFI. Returns those of the armed counters whose OF is set. Must be called
- * before any start or stop, and on the interrupt. Cheap if nothing is pending.
+ * Clears a pending LCOFI. Returns those of the armed counters whose OF is set, without those whose
+ * start or stop was refused: theirs is of another time. Must be called before any start or stop,
+ * and on the interrupt. Cheap if nothing is pending.
  *
  * A counter that counts HS may wrap right afterwards. That does not matter to a stop, and the
  * port's start copes with it.

@@ -292,7 +292,7 @@ uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs)
 		return 0;
 	fake.lcofip = false;
 	fake.lcofip_by_hs = false;
-	return hardware_take_overflow(armed_hctrs);
+	return hardware_take_overflow(armed_hctrs) & ~fake.failed;
 }
 
 bool vpmu_port_is_quiet(void)

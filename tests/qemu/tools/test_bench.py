@@ -349,6 +349,7 @@ def test_one_call_more_in_the_switch_is_found(dearer, tmp_path, files):
     assert {"net-none", "net-intercept"} <= {line.split()[1] for line in guard.stderr.splitlines()}
 
 
+@pytest.mark.long
 def test_reads_of_a_disk_are_counted():
     """On bare metal and on Tally, each read once. One takes the kernel some 14,000 instructions,
     and Tally none where its interrupt is a message."""

@@ -109,11 +109,12 @@ TALLY_OBJ := $(TALLY_SRC:%=$(OUT)/obj/%.o)
 OFFSETS   := $(OUT)/gen/asm_offsets.h
 
 # Before OpenSBI, on a machine of tools/run that has no device tree: tools/lib/runlib/machines.py.
+# Without symbols, one of which is the random name of the compiler's temporary file.
 $(B)/start.elf: tools/lib/runlib/start.S Makefile | setup
 	@mkdir -p $(@D)
 	@echo "  AS      $@"
 	$(Q)$(CROSS_COMPILE)gcc $(TARGET_ARCH_FLAGS) -nostdlib -static -o $@ $< \
-		-Wl,--build-id=none,-N,-Ttext=0x81e00000,--no-warn-rwx-segments
+		-Wl,--build-id=none,-s,-N,-Ttext=0x81e00000,--no-warn-rwx-segments
 
 # All objects must agree on the flags about registers: hence the dependency on this file.
 $(OUT)/obj/%.c.o: %.c Makefile | setup $(B)/guest/fdt.stamp

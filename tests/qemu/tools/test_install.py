@@ -2,6 +2,7 @@
 """make install, and the parts of make release: tools that are installed run from files that nobody
 may change, and the same files always make the same package."""
 
+import gzip
 import importlib.machinery
 import importlib.util
 import json
@@ -110,7 +111,8 @@ def test_each_command_is_whole(root):
         done = subprocess.run([usr / "bin" / name, "--version"], check=True, capture_output=True,
                               text=True)
         assert done.stdout == f"{name} (Tally) {version.number()}\n"
-        page = (usr / f"share/man/man1/{name}.1").read_text(encoding="utf-8")
+        packed = (usr / f"share/man/man1/{name}.1.gz").read_bytes()
+        page = gzip.decompress(packed).decode()
         assert page.count(".TH ") == 1 and ".SH DESCRIPTION" in page
         assert str(root) not in page
         for path in (f"bash-completion/completions/{name}", f"zsh/vendor-completions/_{name}"):
@@ -151,18 +153,19 @@ def test_what_a_release_is_made_of(tmp_path):
     """Each file by its digest, and the library that is in the image."""
     file = tmp_path / "tally-1.tar.xz"
     file.write_bytes(b"tally")
-    made = sbom.document("1", "c0ffee", 0, {file.name: str(file)}, ("1.7", "abc"))
+    made = sbom.document("1", "c0ffee", 0, {file.name: str(file)}, ("1.7", "abc"), "2.36-8")
     assert json.loads(json.dumps(made)) == made
     assert made["creationInfo"]["created"] == "1970-01-01T00:00:00Z"
-    source, library, archive = made["packages"]
+    source, library, c_library, archive = made["packages"]
     assert (source["name"], library["name"], archive["name"]) == ("tally", "libfdt", file.name)
+    assert (c_library["name"], c_library["versionInfo"]) == ("glibc", "2.36-8")
     assert library["licenseConcluded"] == "BSD-2-Clause OR GPL-2.0-or-later"
     assert archive["checksums"] == [{"algorithm": "SHA256", "checksumValue": sbom.digest(file)}]
     known = {"SPDXRef-DOCUMENT", *(one["SPDXID"] for one in made["packages"])}
     assert {end for relation in made["relationships"] for end in (
         relation["spdxElementId"], relation["relatedSpdxElement"])} == known
-    again = sbom.document("1", "c0ffee", 0, {file.name: str(file)}, ("1.7", "abc"))
+    again = sbom.document("1", "c0ffee", 0, {file.name: str(file)}, ("1.7", "abc"), "2.36-8")
     assert again == made
     file.write_bytes(b"other")
-    other = sbom.document("1", "c0ffee", 0, {file.name: str(file)}, ("1.7", "abc"))
+    other = sbom.document("1", "c0ffee", 0, {file.name: str(file)}, ("1.7", "abc"), "2.36-8")
     assert other["documentNamespace"] != made["documentNamespace"]

@@ -13,7 +13,7 @@ import harness
 import plain
 
 PRODUCTS = ("build/guests/kvm/vmm", "build/guests/linux/work", "build/guests/workloads/workload",
-            "build/guests/bench.elf", "build/guest/initramfs.cpio")
+            "build/guests/bench.elf", "build/guest/initramfs.cpio", "build/start.elf")
 ALL = ("build/tally.elf", "build/guests/bare.elf", "build/guests/selftest.elf",
        "build/guests/sampling.elf", "build/guests/linux/mmap_reads",
        "build/tests/firmware.elf", "build/tests/spike.elf")

@@ -3,6 +3,9 @@
 import os
 import subprocess
 
+from releaselib import files
+from tallylib.places import TOP
+
 CONTROL = """Package: {name}
 Version: {version}
 Architecture: {architecture}
@@ -18,7 +21,7 @@ Description: {description}
 def size_of(root):
     """In KiB."""
     return sum(os.lstat(os.path.join(path, name)).st_size
-               for path, _, files in os.walk(root) for name in files) // 1024 + 1
+               for path, _, names in os.walk(root) for name in names) // 1024 + 1
 
 
 def with_modes(root):
@@ -33,6 +36,12 @@ def archive(root, names, path, seconds):
            "--format=gnu", "--mtime=@%d" % seconds]
     packer = "xz -T1 -6" if path.endswith(".xz") else "gzip -n"
     subprocess.run([*tar, "-I", packer, "-cf", path, *names], check=True)
+
+
+def overrides(root, name):
+    """What lintian is told of a package: which of its complaints are meant, and why."""
+    files.copy(os.path.join(TOP, "tools/make/lintian", name),
+               os.path.join(root, "usr/share/lintian/overrides", name))
 
 
 def build(root, path, seconds, **fields):

@@ -6,8 +6,9 @@ import hashlib
 import uuid
 
 TALLY = "Apache-2.0"
-# Of what is linked into Tally's image.
+# Of what is linked into Tally's image, and into tally-operator.
 LIBFDT = "BSD-2-Clause OR GPL-2.0-or-later"
+GLIBC = "LGPL-2.1-or-later"
 NONE = "NOASSERTION"
 
 
@@ -31,16 +32,18 @@ def package(name, version, licence, sums=(), file=None):
     return made
 
 
-def document(version, commit, seconds, files, libfdt):
+def document(version, commit, seconds, files, libfdt, glibc):
     """The whole. files: {name: path} of the release. libfdt: (version, SHA-256) of Debian's
-    package."""
+    package. glibc: the version of Debian's."""
     source = package("tally", version, TALLY, {"SHA1": commit} if commit else ())
     library = package("libfdt", libfdt[0], LIBFDT, {"SHA256": libfdt[1]})
+    c_library = package("glibc", glibc, GLIBC)
     made = [package(name, version, TALLY, {"SHA256": digest(path)}, name)
             for name, path in sorted(files.items())]
     relations = [("SPDXRef-DOCUMENT", "DESCRIBES", one["SPDXID"]) for one in made]
     relations += [(one["SPDXID"], "GENERATED_FROM", source["SPDXID"]) for one in made]
     relations.append((source["SPDXID"], "STATIC_LINK", library["SPDXID"]))
+    relations.append((source["SPDXID"], "STATIC_LINK", c_library["SPDXID"]))
     name = f"tally-{version}"
     when = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
     return {
@@ -51,6 +54,6 @@ def document(version, commit, seconds, files, libfdt):
             [one.get("checksums") for one in made]))),
         "creationInfo": {"created": when.strftime("%Y-%m-%dT%H:%M:%SZ"),
                          "creators": [f"Tool: tally-release-{version}"]},
-        "packages": [source, library, *made],
+        "packages": [source, library, c_library, *made],
         "relationships": [{"spdxElementId": one, "relationshipType": kind,
                            "relatedSpdxElement": other} for one, kind, other in relations]}

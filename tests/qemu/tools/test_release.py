@@ -122,6 +122,19 @@ def test_a_tree_that_was_installed(user):
 
 
 @needs_a_system
+def test_a_disk_by_installed_tools(user):
+    """What a checkout's make does, they do: kernel, initrd and disk, and its guests are up."""
+    status, _, error = user.typed("tally-run-debian")
+    assert status == 1
+    assert error == "run-debian: no .cache/tally/guest/Image; `tally-debian-disk` makes it\n"
+    user.says(INSTALL + "binutils e2fsprogs mmdebstrap openssh-client")
+    user.says("tally-debian-disk")
+    with user.terminal("exec </dev/null; tally-run-debian") as run:
+        for _ in range(2):
+            run.expect("(alpha|beta): ssh ready")
+
+
+@needs_a_system
 def test_the_other_package(user):
     """tally-operator goes where tally is not."""
     user.says(INSTALL + "./tally-operator_*.deb")

@@ -120,6 +120,15 @@ def test_each_command_is_whole(root):
             assert "--help" in text and name in text
 
 
+def test_without_what_is_recommended(root, tmp_path):
+    """Each command starts where python3-pyelftools is not."""
+    (tmp_path / "elftools.py").write_text("raise ImportError", encoding="ascii")
+    for path in (root / "root/usr/bin").iterdir():
+        done = subprocess.run([path, "--version"], check=False, capture_output=True, text=True,
+                              env={**os.environ, "PYTHONPATH": str(tmp_path)})
+        assert (done.returncode, done.stderr) == (0, ""), done
+
+
 def test_help_names_installed_files(root):
     done = subprocess.run([root / "root/usr/bin/tally-run", "--help"], check=True,
                           capture_output=True, text=True)

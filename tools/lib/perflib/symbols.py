@@ -10,10 +10,13 @@ import copy
 import os
 import re
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.constants import P_FLAGS, SH_FLAGS
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
+try:
+    from elftools.common.exceptions import ELFError
+    from elftools.elf.constants import P_FLAGS, SH_FLAGS
+    from elftools.elf.elffile import ELFFile
+    from elftools.elf.sections import SymbolTableSection
+except ImportError:  # a package is installed without what it recommends
+    ELFFile = None
 
 from perflib import kallsyms
 from tallylib import printable
@@ -235,6 +238,8 @@ def check_elf(elf):
 
 
 def from_elf(path, stream):
+    if ELFFile is None:
+        raise BadSymbols(f"{path}: ELF files are read by python3-pyelftools, which is not here")
     try:
         elf = ELFFile(stream)
         check_elf(elf)

@@ -29,6 +29,7 @@
 #include <string.h>
 #include "core/io/functions.h"
 #include "core/io/operator_function.h"
+#include "core/io/ports.h"
 #include "core/io/power_key.h"
 #include "core/io/wired.h"
 #include "core/lib/words.h"
@@ -286,6 +287,19 @@ static void report_shared(const struct vm *vm, const struct vm_tree *tree)
 	}
 }
 
+/* "vm alpha: has a port of network lan, 02:11:22:33:44:55, the uplink" */
+static void report_ports(const struct vm *vm, const struct vm_tree *tree)
+{
+	for (uint32_t i = 0; i < vm->config->n_ports; i++) {
+		const struct vm_port *p = &vm->config->ports[i];
+
+		log_line("vm %s: has a port of network %s, %02x:%02x:%02x:%02x:%02x:%02x%s",
+		         vm->config->name, tree->networks[p->network].name, p->mac[0], p->mac[1],
+		         p->mac[2], p->mac[3], p->mac[4], p->mac[5],
+		         p->uplink ? ", the uplink" : "");
+	}
+}
+
 /* Maps each vcpu's own interrupt file, and no other file. */
 static void map_files(struct vm *vm)
 {
@@ -402,12 +416,14 @@ static void make_vm(struct vm *vm, const struct vm_tree *tree, bool vmids)
 	functions_make(vm);
 	operator_create(vm);
 	power_key_make(vm, page_alloc_array);
+	ports_add(vm);
 	mmio_init(vm);
 	hs_memory_add_devices(config);
 	make_device_tree(vm, tree);
 	report_vm(vm);
 	operator_report(vm);
 	report_shared(vm, tree);
+	report_ports(vm, tree);
 	for (uint32_t i = 0; i < config->n_devices; i++)
 		report_device(vm, &config->devices[i]);
 }
@@ -463,6 +479,7 @@ void vms_create(const struct vm_tree *tree)
 	windows_make(tree, page_alloc_array);
 	clear_shared(tree);
 	bells_make(tree);
+	ports_make(tree, page_alloc_array);
 	for (uint32_t i = 0; i < n_vms; i++) {
 		tables[i] -= page_alloc_used();
 		make_vm(&vms[i], tree, vmids);

@@ -22,9 +22,13 @@ enum {
 
 void virtio_reset(struct virtio *v)
 {
-	*v = (struct virtio){.offered = v->offered, .n_queues = v->n_queues};
+	*v = (struct virtio){
+	    .offered = v->offered,
+	    .n_queues = v->n_queues,
+	    .queue_size = v->queue_size,
+	};
 	for (uint32_t i = 0; i < v->n_queues; i++)
-		v->queues[i].size = VIRTIO_QUEUE_SIZE;
+		v->queues[i].size = v->queue_size;
 }
 
 bool virtio_is_live(const struct virtio *v)
@@ -104,7 +108,7 @@ static void write_queue(struct virtio *v, uint32_t offset, uint32_t value)
 
 	if (v->queue >= v->n_queues || q->enabled)
 		return;
-	if (offset == QUEUE_SIZE && value && value <= VIRTIO_QUEUE_SIZE && !(value & (value - 1)))
+	if (offset == QUEUE_SIZE && value && value <= v->queue_size && !(value & (value - 1)))
 		q->size = (uint16_t)value;
 	else if (offset == QUEUE_ENABLE)
 		q->enabled = value == 1;

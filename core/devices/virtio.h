@@ -11,13 +11,14 @@
 #include <stdint.h>
 
 #define VIRTIO_MAX_QUEUES 2U
-#define VIRTIO_QUEUE_SIZE 64U /* at most; a driver may choose a lower power of two */
 
 #define VIRTIO_DRIVER_OK   0x04U /* bits of the status */
 #define VIRTIO_FEATURES_OK 0x08U
 #define VIRTIO_NEEDS_RESET 0x40U
 
-#define VIRTIO_F_VERSION_1 (UINT64_C(1) << 32)
+#define VIRTIO_F_INDIRECT_DESC (UINT64_C(1) << 28)
+#define VIRTIO_F_EVENT_IDX     (UINT64_C(1) << 29)
+#define VIRTIO_F_VERSION_1     (UINT64_C(1) << 32)
 
 enum { VIRTIO_DESCRIPTORS, VIRTIO_AVAILABLE, VIRTIO_USED, VIRTIO_AREAS };
 
@@ -25,15 +26,15 @@ struct virtio_queue {
 	uint64_t areas[VIRTIO_AREAS]; /* guest physical */
 	uint16_t size;
 	bool enabled;
-	/* The next entry of the available ring, modulo 2^16. The device uses buffers in the order
-	 * of that ring, so this is its index in the used ring, too. */
-	uint16_t next;
+	/* The next entry of the available ring, and of the used ring, modulo 2^16. */
+	uint16_t next, used;
 };
 
 struct virtio {
 	/* Constant after boot. */
 	uint64_t offered; /* features */
 	uint16_t n_queues;
+	uint16_t queue_size; /* at most; a driver may choose a lower power of two */
 	/* The rest is set by virtio_reset(). */
 	uint64_t accepted;
 	uint32_t offered_word, accepted_word; /* which 32 features the registers have */

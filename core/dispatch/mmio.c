@@ -6,6 +6,7 @@
 #include "core/dispatch/exit.h"
 #include "core/io/bells.h"
 #include "core/io/operator_function.h"
+#include "core/io/ports.h"
 #include "core/io/power_key.h"
 #include "core/io/vm_interrupts.h"
 #include "core/io/vm_rtc.h"
@@ -38,7 +39,7 @@ struct device {
 };
 
 /* The sooner a row comes, the fewer instructions an access takes. */
-enum { PLIC, UART, APLIC, PCI, BELLS, OPERATOR, RTC, KEY, PAIRS, SLOTS, DEVICES };
+enum { PLIC, UART, APLIC, PCI, BELLS, OPERATOR, RTC, KEY, PAIRS, SLOTS, PORTS, DEVICES };
 static const struct device devices[] = {
     [PLIC] = {"PLIC", GUEST_PLIC_BASE, VPLIC_SIZE, 1, false, vm_plic_read, vm_plic_write},
     [UART] = {"UART", GUEST_UART_BASE, VUART_SIZE, 1, false, vm_uart_read, vm_uart_write},
@@ -54,6 +55,8 @@ static const struct device devices[] = {
     [PAIRS] = {"PLIC", GUEST_PLIC_BASE, VPLIC_SIZE, 1, false, vm_pairs_read, vm_pairs_write},
     [SLOTS] = {"virtio slot", GUEST_SLOT_BASE, GUEST_SLOT_STEP, GUEST_SLOTS, false, vm_slot_read,
                vm_slot_write},
+    [PORTS] = {"port", GUEST_PORT_BASE, GUEST_PORT_STEP, VM_MAX_PORTS, true, ports_read,
+               ports_write},
 };
 
 _Static_assert(DEVICES <= VM_EMULATED, "one more in vm->emulated, and two rows of an account");
@@ -70,6 +73,7 @@ void mmio_init(struct vm *vm)
 	vm->emulated[KEY] = vm->key != NULL;
 	vm->emulated[PAIRS] = vm->config->virt;
 	vm->emulated[SLOTS] = (uint8_t)vm_empty_slots(vm->config);
+	vm->emulated[PORTS] = (uint8_t)((1U << vm->config->n_ports) - 1);
 	for (uint32_t n = 0; n < VM_MAX_SHARED; n++)
 		vm->emulated[BELLS] |= !!vm->bell_of[n] << n;
 }
@@ -151,6 +155,17 @@ static __attribute__((noinline, flatten)) long stored(void)
 	return finish(this_vcpu(), csr_read(CSR_HTINST), 0);
 }
 
+/* A store that is to be executed again: the exit counts, the instruction does not. */
+static __attribute__((noinline)) long stored_in_part(void)
+{
+	struct vcpu *vcpu = this_vcpu();
+
+	vcpu->call.again = false;
+	vcpu->ctx.exits[EXIT_MMIO]++;
+	vs_interrupts_settle();
+	return 0;
+}
+
 /* Returns false if there is no device, or if the exit has to be recorded. The loop is unrolled, so
  * that the table costs nothing: its addresses become constants, and its pointers calls. */
 static inline __attribute__((always_inline)) bool access(uint64_t htinst, bool store,
@@ -190,7 +205,9 @@ long mmio_store(uint64_t htinst)
 {
 	if (!insn_is_transformed_store(htinst) || !is_fast(this_vcpu()))
 		return MMIO_NONE;
-	return access(htinst, true, NULL) ? stored() : MMIO_NONE;
+	if (!access(htinst, true, NULL))
+		return MMIO_NONE;
+	return __builtin_expect(this_vcpu()->call.again, 0) ? stored_in_part() : stored();
 }
 
 /* There is no device, or an instruction that no device understands. */
@@ -228,6 +245,10 @@ void mmio_access(struct vcpu *vcpu, bool store)
 	}
 	if (store) {
 		device->write(vm, gpa - device->base, vcpu->ctx.x[insn.reg], insn.width);
+		if (vcpu->call.again) {
+			vcpu->call.again = false;
+			return;
+		}
 	} else {
 		value = device->read(vm, gpa - device->base, insn.width);
 		if (insn.reg)

@@ -55,10 +55,14 @@
 #define GUEST_BELL_STEP UINT64_C(0x1000)
 #define GUEST_BELL_SIZE (VM_MAX_SHARED * GUEST_BELL_STEP)
 /* After these: the registers and the memory of an operator's function, see docs/operator.md. */
-#define GUEST_OPERATOR_BASE   (GUEST_BELL_BASE + GUEST_BELL_SIZE)
-#define GUEST_OPERATOR_SIZE   UINT64_C(0x1000)
-#define GUEST_KEY_BASE        (GUEST_OPERATOR_BASE + GUEST_OPERATOR_SIZE)
-#define GUEST_KEY_SIZE        UINT64_C(0x1000)
+#define GUEST_OPERATOR_BASE (GUEST_BELL_BASE + GUEST_BELL_SIZE)
+#define GUEST_OPERATOR_SIZE UINT64_C(0x1000)
+#define GUEST_KEY_BASE      (GUEST_OPERATOR_BASE + GUEST_OPERATOR_SIZE)
+#define GUEST_KEY_SIZE      UINT64_C(0x1000)
+/* A page for each of its ports (docs/networks.md). */
+#define GUEST_PORT_BASE       (GUEST_KEY_BASE + GUEST_KEY_SIZE)
+#define GUEST_PORT_STEP       UINT64_C(0x1000)
+#define GUEST_PORT_SIZE       (VM_MAX_PORTS * GUEST_PORT_STEP)
 #define GUEST_OPERATOR_MEMORY UINT64_C(0x30400000) /* a multiple of its size */
 #define GUEST_OPERATOR_BYTES  UINT64_C(0x400000)
 /* A guest with interrupts = "aia": the IMSIC of vcpu n is n pages after the first one. */
@@ -68,7 +72,7 @@
 #define GUEST_IMSIC_STEP UINT64_C(0x1000)
 #define GUEST_IMSIC_SIZE (VM_MAX_VCPUS * GUEST_IMSIC_STEP)
 /* Emulated devices at most (core/dispatch/mmio.c). */
-#define VM_EMULATED 10U
+#define VM_EMULATED 11U
 /* First address that the G-stage, Sv39x4, cannot map. */
 #define GUEST_ADDRESS_END (UINT64_C(1) << 41)
 
@@ -92,6 +96,9 @@
 #define VM_MAX_WINDOWS   2U  /* of a VM's PCI bus */
 #define VM_MAX_SHARED    8U  /* shared memories of all VMs together */
 #define VM_MAX_BELLS     32U /* bells of all VMs together */
+#define VM_MAX_NETWORKS  8U
+#define VM_MAX_PORTS     4U /* ports of a VM, each on another network */
+#define VM_MAC_BYTES     6U
 
 #define VM_MAX_SCHEDULES    8U       /* harts with a schedule */
 #define VM_MAX_HART_WINDOWS 16U      /* of a schedule */
@@ -227,6 +234,14 @@ struct vm_config {
 		 * an interrupt file, 0 if it has none. Both are 0 without a bell. */
 		uint32_t bell, identity;
 	} shared[VM_MAX_SHARED];
+	/* Its ports, in the order of their networks. */
+	uint32_t n_ports;
+	struct vm_port {
+		uint32_t network; /* in vm_tree.networks */
+		uint32_t source;  /* its interrupt, of the VM's PLIC or APLIC */
+		uint8_t mac[VM_MAC_BYTES];
+		bool uplink; /* it has all addresses that no other port of the network has */
+	} ports[VM_MAX_PORTS];
 	uint32_t n_vcpus;
 	struct {
 		uint64_t harts;      /* bit n: it may run on hart n of vm_harts; never 0 */
@@ -294,6 +309,11 @@ struct vm_shared {
 	uint64_t host_base; /* a multiple of VM_MEMORY_STEP */
 };
 
+/* A network: it connects the VMs that have a port of it. */
+struct vm_network {
+	char name[VM_NAME_MAX + 1];
+};
+
 /* A window of a schedule: vcpus of one VM have the hart alone. In microseconds from the beginning
  * of each frame. */
 struct vm_hart_window {
@@ -327,6 +347,8 @@ struct vm_tree {
 	uint32_t n_images;
 	uint32_t n_shared;
 	struct vm_shared shared[VM_MAX_SHARED];
+	uint32_t n_networks;
+	struct vm_network networks[VM_MAX_NETWORKS];
 	uint32_t n_schedules; /* a hart without one has turns */
 	struct vm_schedule schedules[VM_MAX_SCHEDULES];
 	uint32_t n_vms;
@@ -458,6 +480,7 @@ enum vm_refusal_code {
 	VM_REFUSED_REGISTERS,    /* registers of a device that have another owner as well */
 	VM_REFUSED_INTERRUPT,    /* an interrupt of another owner, or that no VM can have */
 	VM_REFUSED_BELL,         /* memory that cannot have a bell, or no VM would ring it */
+	VM_REFUSED_NETWORK,      /* it has one port, or two uplinks */
 	VM_REFUSED_PCI,          /* no PCI function, or none that can be had */
 	VM_REFUSED_REFERENCE, /* the VM, or another property, does not have the thing referred to */
 	VM_REFUSAL_CODES
@@ -484,7 +507,7 @@ const struct vm_device *vm_device_without_reset(const struct vm_config *vm);
 uint32_t vm_known_irq(const struct vm_config *vm, uint32_t source);
 
 /* Whether a source (1 or more) of the VM's own interrupt controller is that of its UART, of one of
- * its devices or bells, or of its operator's function. */
+ * its devices, bells or ports, or of its operator's function. */
 bool vm_has_irq(const struct vm_config *vm, uint32_t number);
 
 /* Returns the lowest source that is free for a device. With machine = "virt" those up to 11 are

@@ -7,25 +7,27 @@
 #include "core/vcpu/guest_mem.h"
 #include "core/vcpu/vm.h"
 
-#define DESCRIPTOR_MORE  1U /* flags */
-#define DESCRIPTOR_WRITE 2U
+#define DESCRIPTOR_MORE     1U /* flags */
+#define DESCRIPTOR_WRITE    2U
+#define DESCRIPTOR_INDIRECT 4U
+#define NO_INTERRUPT        1U /* flags of the available ring */
 
 /* Of one buffer. The data are never more than as many bytes, so no driver needs more. */
 #define MAX_DESCRIPTORS 8U
 
-struct descriptor {
+struct virtqueue_descriptor {
 	uint64_t address;
 	uint32_t size;
 	uint16_t flags, next;
 };
 
-struct available {
+struct virtqueue_available {
 	uint16_t flags;
 	atomic_ushort index;
 	uint16_t ring[];
 };
 
-struct used {
+struct virtqueue_used {
 	uint16_t flags;
 	atomic_ushort index;
 	struct {
@@ -42,14 +44,15 @@ static void *area(const struct vm *vm, const struct virtio_queue *q, uint32_t wh
 	return q->enabled && !(at & (align - 1)) ? guest_mem(vm, (gpa_t){at}, size) : NULL;
 }
 
-static const struct available *available(const struct vm *vm, const struct virtio_queue *q)
+static const struct virtqueue_available *available(const struct vm *vm,
+                                                   const struct virtio_queue *q)
 {
-	return area(vm, q, VIRTIO_AVAILABLE, sizeof(struct available) + q->size * 2UL, 2);
+	return area(vm, q, VIRTIO_AVAILABLE, sizeof(struct virtqueue_available) + q->size * 2UL, 2);
 }
 
 int32_t virtqueue_available(const struct vm *vm, const struct virtio_queue *q)
 {
-	const struct available *a = available(vm, q);
+	const struct virtqueue_available *a = available(vm, q);
 	uint16_t n;
 
 	if (!a)
@@ -62,11 +65,11 @@ int32_t virtqueue_available(const struct vm *vm, const struct virtio_queue *q)
 static bool fill(const struct vm *vm, const struct virtio_queue *q, uint32_t head, const char *data,
                  uint32_t size)
 {
-	const volatile struct descriptor *all =
+	const volatile struct virtqueue_descriptor *all =
 	    area(vm, q, VIRTIO_DESCRIPTORS, q->size * sizeof(*all), 16);
 
 	for (uint32_t n = 0; size && n < MAX_DESCRIPTORS && all && head < q->size; n++) {
-		struct descriptor d = all[head];
+		struct virtqueue_descriptor d = all[head];
 		uint32_t part = d.size < size ? d.size : size;
 		char *to = guest_mem(vm, (gpa_t){d.address}, part);
 
@@ -82,8 +85,9 @@ static bool fill(const struct vm *vm, const struct virtio_queue *q, uint32_t hea
 
 bool virtqueue_use(const struct vm *vm, struct virtio_queue *q, const void *data, uint32_t size)
 {
-	const struct available *a = available(vm, q);
-	struct used *u = area(vm, q, VIRTIO_USED, sizeof(*u) + q->size * sizeof(u->ring[0]), 4);
+	const struct virtqueue_available *a = available(vm, q);
+	struct virtqueue_used *u =
+	    area(vm, q, VIRTIO_USED, sizeof(*u) + q->size * sizeof(u->ring[0]), 4);
 	uint32_t entry = q->next % q->size, head;
 
 	if (!a || !u)
@@ -95,4 +99,122 @@ bool virtqueue_use(const struct vm *vm, struct virtio_queue *q, const void *data
 	u->ring[entry].size = size;
 	atomic_store_explicit(&u->index, ++q->next, memory_order_release);
 	return true;
+}
+
+/* --- buffers in several parts ---------------------------------------------------------------- */
+
+/* With an event index there are two more bytes behind each ring. */
+bool virtqueue_map(const struct vm *vm, const struct virtio_queue *q, uint64_t features,
+                   struct virtqueue *m)
+{
+	const uint64_t event = features & VIRTIO_F_EVENT_IDX ? 2 : 0;
+
+	*m = (struct virtqueue){
+	    .vm = vm,
+	    .size = q->size,
+	    .next = q->next,
+	    .n_used = q->used,
+	    .indirect = features & VIRTIO_F_INDIRECT_DESC,
+	    .event_index = event,
+	};
+	m->descriptors = area(vm, q, VIRTIO_DESCRIPTORS, q->size * sizeof(m->descriptors[0]), 16);
+	m->available =
+	    area(vm, q, VIRTIO_AVAILABLE, sizeof(*m->available) + q->size * 2UL + event, 2);
+	m->used = area(vm, q, VIRTIO_USED,
+	               sizeof(*m->used) + q->size * sizeof(m->used->ring[0]) + event, 4);
+	return m->descriptors && m->available && m->used;
+}
+
+/* A table of descriptors: the queue's, or an indirect one, which a last descriptor leads to. */
+struct table {
+	const volatile struct virtqueue_descriptor *all;
+	uint32_t n;
+	bool may_lead; /* to an indirect one */
+};
+
+static __attribute__((noinline)) bool enter_table(const struct vm *vm, struct table *t,
+                                                  const struct virtqueue_descriptor *d)
+{
+	bool whole = !(d->address % 8) && !(d->size % sizeof(*d));
+
+	if (!t->may_lead || !whole || d->flags & DESCRIPTOR_MORE)
+		return false;
+	t->all = guest_mem(vm, (gpa_t){d->address}, d->size);
+	t->n = d->size / sizeof(*d);
+	t->may_lead = false;
+	return t->all;
+}
+
+/* Ends: each step adds a part, of which a buffer has few, except for one that enters an indirect
+ * table. */
+static bool walk(const struct virtqueue *q, bool writes, uint32_t most, struct virtqueue_buffer *b)
+{
+	struct table t = {q->descriptors, q->size, q->indirect};
+	uint32_t at = b->head, n = 0;
+
+	while (at < t.n && n < most) {
+		struct virtqueue_descriptor d = t.all[at];
+
+		if (d.flags & DESCRIPTOR_INDIRECT) {
+			if (!enter_table(q->vm, &t, &d))
+				return false;
+			at = 0;
+			continue;
+		}
+		b->parts[n].at = guest_mem(q->vm, (gpa_t){d.address}, d.size);
+		b->parts[n].size = d.size;
+		b->size += d.size;
+		if (!d.size || !b->parts[n++].at || !(d.flags & DESCRIPTOR_WRITE) == writes)
+			return false;
+		if (!(d.flags & DESCRIPTOR_MORE)) {
+			b->n_parts = n;
+			return true;
+		}
+		at = d.next;
+	}
+	return false;
+}
+
+static inline uint16_t read_once(const uint16_t *word)
+{
+	return *(const volatile uint16_t *)word;
+}
+
+int32_t virtqueue_peek(const struct virtqueue *q, bool writes, uint32_t most,
+                       struct virtqueue_buffer *buffer)
+{
+	const struct virtqueue_available *a = q->available;
+	uint16_t n = (uint16_t)(atomic_load_explicit(&a->index, memory_order_acquire) - q->next);
+
+	if (!n)
+		return 0;
+	if (n > q->size)
+		return -1;
+	buffer->head = read_once(&a->ring[q->next & (q->size - 1)]);
+	buffer->size = 0;
+	return walk(q, writes, most, buffer) ? 1 : -1;
+}
+
+bool virtqueue_return(struct virtqueue *q, uint32_t head, uint32_t size)
+{
+	struct virtqueue_used *u = q->used;
+	uint32_t entry = q->n_used & (q->size - 1U);
+
+	u->ring[entry].head = head;
+	u->ring[entry].size = size;
+	atomic_store_explicit(&u->index, ++q->n_used, memory_order_release);
+	/* The driver writes its wish, then looks at the index. */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!q->event_index)
+		return !(read_once(&q->available->flags) & NO_INTERRUPT);
+	return read_once(&q->available->ring[q->size]) == (uint16_t)(q->n_used - 1);
+}
+
+bool virtqueue_listen(const struct virtqueue *q)
+{
+	if (q->event_index) {
+		*(volatile uint16_t *)&q->used->ring[q->size] = q->next;
+		atomic_thread_fence(memory_order_seq_cst);
+	}
+	return atomic_load_explicit(&q->available->index, memory_order_relaxed) != q->next;
 }

@@ -2,10 +2,13 @@
 /*
  * The device's side of a split virtqueue in guest memory (VIRTIO 1.2, 2.7). The driver may write
  * there at any time, and may be hostile: each word is read once, each address is checked, and each
- * loop is bounded. The caller holds the lock of the VM's devices, in a life of the VM.
+ * loop is bounded. The caller keeps the queue from other harts by a lock, in a life of the VM.
  */
 #ifndef CORE_IO_VIRTQUEUE_H
 #define CORE_IO_VIRTQUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "core/devices/virtio.h"
 
@@ -18,5 +21,49 @@ int32_t virtqueue_available(const struct vm *vm, const struct virtio_queue *q);
 /* Writes `size` bytes into the next available buffer, which there is, and returns it to the driver.
  * Returns false if the queue is malformed, or the buffer is too small. */
 bool virtqueue_use(const struct vm *vm, struct virtio_queue *q, const void *data, uint32_t size);
+
+/*
+ * A queue that is used often, and whose buffers may be in several parts: its areas are translated
+ * once.
+ */
+struct virtqueue {
+	const struct vm *vm;
+	const volatile struct virtqueue_descriptor *descriptors;
+	struct virtqueue_available *available;
+	struct virtqueue_used *used;
+	uint16_t size;
+	uint16_t next, n_used;      /* indexes in both rings, modulo 2^16 */
+	bool indirect, event_index; /* the features that the driver has accepted */
+};
+
+/* Sets the queue up. Returns false if an area is misaligned or outside the VM's RAM. */
+bool virtqueue_map(const struct vm *vm, const struct virtio_queue *q, uint64_t features,
+                   struct virtqueue *mapped);
+
+/* One buffer of the driver. */
+#define VIRTQUEUE_PARTS 6U
+struct virtqueue_buffer {
+	uint32_t head;    /* the index of its first descriptor */
+	uint32_t n_parts; /* 1 to VIRTQUEUE_PARTS */
+	uint64_t size;    /* bytes of all parts */
+	struct {
+		uint8_t *at; /* for HS; the driver may write there at any time */
+		uint64_t size;
+	} parts[VIRTQUEUE_PARTS];
+};
+
+/* Finds the next available buffer, for the device to write (`writes`) or to read, of at most so
+ * many parts, and leaves it where it is: adding 1 to q->next takes it. Returns 1, or 0 if there is
+ * none; negative: the queue is malformed, or the buffer has more parts or one outside the VM's RAM.
+ */
+int32_t virtqueue_peek(const struct virtqueue *q, bool writes, uint32_t most,
+                       struct virtqueue_buffer *buffer);
+
+/* Returns a buffer that was taken to the driver, with so many bytes written. Returns whether the
+ * driver wants an interrupt for it. */
+bool virtqueue_return(struct virtqueue *q, uint32_t head, uint32_t size);
+
+/* Asks the driver to notify the device of the next buffer. Returns whether there is one already. */
+bool virtqueue_listen(const struct virtqueue *q);
 
 #endif

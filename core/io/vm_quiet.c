@@ -9,6 +9,7 @@
 #include "core/io/dma.h"
 #include "core/io/functions.h"
 #include "core/io/operator_function.h"
+#include "core/io/ports.h"
 #include "core/io/power_key.h"
 #include "core/io/wired.h"
 #include "core/log.h"
@@ -32,6 +33,7 @@ void vm_quiet_begin(struct vm *vm)
 	bells_end(vm);
 	operator_function_reset(vm, false);
 	power_key_reset(vm, false);
+	ports_reset(vm, false);
 }
 
 /* Returns whether the device is at rest. */

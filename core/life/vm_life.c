@@ -10,6 +10,7 @@
 #include "core/io/dma.h"
 #include "core/io/functions.h"
 #include "core/io/operator_function.h"
+#include "core/io/ports.h"
 #include "core/io/power_key.h"
 #include "core/io/port.h"
 #include "core/io/vm_quiet.h"
@@ -239,6 +240,7 @@ static void vm_begin(struct vm *vm, uint64_t now)
 	bells_begin(vm);
 	operator_function_reset(vm, true);
 	power_key_reset(vm, true);
+	ports_reset(vm, true);
 	dma_begin(vm);
 	/* Its clock starts at 0. The VMs that boot starts have a common start instead. */
 	if (vm->life.number > 1 || vm->config->deferred)

@@ -7,6 +7,7 @@
 #include "arch/riscv/hart/csr.h"
 #include "core/hart/platform.h"
 #include "core/io/dma.h"
+#include "core/io/ports.h"
 #include "core/lib/printf.h"
 #include "core/log.h"
 #include "core/sched/sched.h"
@@ -84,6 +85,18 @@ static void budget(struct vm *vm, uint32_t n)
 	     vcpu->budget.throttled_ticks);
 }
 
+static void port(struct vm *vm, uint32_t n)
+{
+	struct port_counts c;
+
+	port_counts_read(vm, n, &c);
+	line(vm,
+	     "vm %s: port %u: sent frames=%lu bytes=%lu refused=%lu, received frames=%lu "
+	     "bytes=%lu lost=%lu",
+	     vm->config->name, n, c.sent, c.sent_bytes, c.refused, c.received, c.received_bytes,
+	     c.lost);
+}
+
 static void registers(struct vm *vm, uint32_t n)
 {
 	const struct vm_crash *crash = &vm->crash;
@@ -147,6 +160,7 @@ static bool make(struct vm *vm, uint32_t n)
 	} parts[] = {
 	    {vcpus, exits},
 	    {vcpus, windows},
+	    {vm->config->n_ports, port},
 	    {1, end},
 	    {vm->life.too_often, limit},
 	    {vm->end.why == VM_END_FAILED ? REGISTER_LINES : 0, registers},

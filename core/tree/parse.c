@@ -255,12 +255,12 @@ static bool check_table(const struct vm_node *n)
 	return true;
 }
 
-enum { IMAGES, VMS, PMU, SHARED, SCHEDULES, ROOT_NODES };
+enum { IMAGES, VMS, PMU, SHARED, SCHEDULES, NETWORKS, ROOT_NODES };
 
 /* One after the other for each VM, because walking over the nodes takes longer. */
 static bool check_own_devices(const struct vm_node *n)
 {
-	return vm_choose_rtc(n) && vm_check_operator(n) && vm_check_key(n);
+	return vm_choose_rtc(n) && vm_check_operator(n) && vm_check_key(n) && vm_check_ports(n);
 }
 
 /* Checks that need all VMs. The offsets of nodes that are not there are negative. */
@@ -268,18 +268,20 @@ static bool check_vms(const struct vm_node *nodes)
 {
 	const struct vm_node *vms = &nodes[VMS], *shared = &nodes[SHARED];
 
-	return (shared->at < 0 || vm_parse_shared(shared)) && vm_each(vms, vm_parse_controls) &&
-	       vm_check_started(vms) && vm_each(vms, vm_check_guards) && vm_place_memory(vms) &&
-	       vm_place_shared(shared) && vm_check_bells(shared) &&
-	       vm_each(vms, check_own_devices) && vm_each(vms, vm_check_exclusive_harts) &&
+	return (shared->at < 0 || vm_parse_shared(shared)) &&
+	       (nodes[NETWORKS].at < 0 || vm_parse_networks(&nodes[NETWORKS])) &&
+	       vm_each(vms, vm_parse_controls) && vm_check_started(vms) &&
+	       vm_each(vms, vm_check_guards) && vm_place_memory(vms) && vm_place_shared(shared) &&
+	       vm_check_bells(shared) && vm_each(vms, check_own_devices) &&
+	       vm_each(vms, vm_check_exclusive_harts) &&
 	       (nodes[SCHEDULES].at < 0 || vm_parse_schedules(&nodes[SCHEDULES], vms)) &&
 	       (nodes[PMU].at < 0 || check_table(&nodes[PMU]));
 }
 
 static bool find_nodes(const struct vm_node *n, struct vm_node *nodes)
 {
-	static const char *const names[ROOT_NODES] = {"images", "vms", "pmu", "shared",
-	                                              "schedules"};
+	static const char *const names[ROOT_NODES] = {"images", "vms",       "pmu",
+	                                              "shared", "schedules", "networks"};
 	struct vm_node child = vm_node_at(n, -1);
 
 	for (uint32_t i = 0; i < ROOT_NODES; i++) {

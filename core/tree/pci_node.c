@@ -24,7 +24,7 @@ static bool has_bells(const struct vm_config *vm)
 bool pci_node_is_there(const struct vm_config *vm)
 {
 	return vm_guard(vm) || has_bells(vm) ||
-	       vm->operator.access != VM_OPERATOR_NONE || vm->key_source;
+	       vm->operator.access != VM_OPERATOR_NONE || vm->key_source || vm->n_ports;
 }
 
 uint32_t pci_node_slot(const struct vm_config *vm, uint32_t n)
@@ -35,7 +35,7 @@ uint32_t pci_node_slot(const struct vm_config *vm, uint32_t n)
 		if (vm->devices[i].pci.given)
 			taken |= 1U << (vm->devices[i].pci.bdf >> 3 & (SLOTS - 1));
 	}
-	/* Terminates, because a VM has fewer functions and bells than a bus has slots, by two. */
+	_Static_assert(VM_MAX_DEVICES + VM_MAX_SHARED + 2 + VM_MAX_PORTS <= SLOTS, "terminates");
 	for (uint32_t i = 0; i <= n; i++) {
 		if (i < vm->n_shared && !vm->shared[i].bell)
 			continue;
@@ -57,16 +57,17 @@ static int add_range(fdt32_t *cells, const struct vm_window *window)
 
 /* Writes `ranges`: one range for the pages of all bells, and a range for each shared memory with a
  * bell. An operator has one for its registers, and one for its rings; a power key has one for its
- * registers. The windows of the host's functions come last, because U-Boot places BARs in the last
- * range of a kind. */
+ * registers, as all ports together have. The windows of the host's functions come last, because
+ * U-Boot places BARs in the last range of a kind. */
 static void write_ranges(struct dt_writer *w, const struct vm_config *vm,
                          const struct vm_shared *shared)
 {
-	fdt32_t cells[RANGE_CELLS * (VM_MAX_WINDOWS + 4 + VM_MAX_SHARED)];
+	fdt32_t cells[RANGE_CELLS * (VM_MAX_WINDOWS + 5 + VM_MAX_SHARED)];
 	struct vm_window pages = {GUEST_BELL_BASE, GUEST_BELL_BASE, GUEST_BELL_SIZE, false};
 	struct vm_window page = {GUEST_OPERATOR_BASE, GUEST_OPERATOR_BASE, GUEST_OPERATOR_SIZE,
 	                         false};
 	struct vm_window key = {GUEST_KEY_BASE, GUEST_KEY_BASE, GUEST_KEY_SIZE, false};
+	struct vm_window ports = {GUEST_PORT_BASE, GUEST_PORT_BASE, GUEST_PORT_SIZE, false};
 	struct vm_window rings = {GUEST_OPERATOR_MEMORY, GUEST_OPERATOR_MEMORY,
 	                          GUEST_OPERATOR_BYTES, false};
 	int n = 0;
@@ -86,6 +87,8 @@ static void write_ranges(struct dt_writer *w, const struct vm_config *vm,
 	}
 	if (vm->key_source)
 		n += add_range(&cells[n], &key);
+	if (vm->n_ports)
+		n += add_range(&cells[n], &ports);
 	for (uint32_t i = 0; i < vm->n_windows; i++)
 		n += add_range(&cells[n], &vm->windows[i]);
 	dt_put(w, "ranges", cells, (size_t)n * sizeof(cells[0]));
@@ -104,12 +107,12 @@ static int add_row(fdt32_t *map, uint32_t devfn, uint32_t pin, uint32_t source,
 	return chip->typed ? 7 : 6;
 }
 
-/* Writes `interrupt-map`: a row for each INTx line, bell, operator and power key. */
+/* Writes `interrupt-map`: a row for each INTx line, bell, operator, power key and port. */
 static void write_interrupts(struct dt_writer *w, const struct vm_config *vm,
                              const struct pci_node_chip *chip)
 {
 	const fdt32_t mask[] = {cpu_to_fdt32(0xff00), 0, 0, cpu_to_fdt32(7)};
-	fdt32_t map[MAP_CELLS * (VM_MAX_DEVICES + VM_MAX_SHARED + 2)];
+	fdt32_t map[MAP_CELLS * (VM_MAX_DEVICES + VM_MAX_SHARED + 2 + VM_MAX_PORTS)];
 	int n = 0;
 
 	for (uint32_t i = 0; i < vm->n_devices; i++) {
@@ -130,6 +133,9 @@ static void write_interrupts(struct dt_writer *w, const struct vm_config *vm,
 	if (vm->key_source)
 		n += add_row(&map[n], pci_node_slot(vm, vm->n_shared + 1) << 3, 1, vm->key_source,
 		             chip);
+	for (uint32_t i = 0; i < vm->n_ports; i++)
+		n += add_row(&map[n], pci_node_slot(vm, vm->n_shared + 2 + i) << 3, 1,
+		             vm->ports[i].source, chip);
 	if (!n)
 		return;
 	dt_put(w, "interrupt-map-mask", mask, sizeof(mask));

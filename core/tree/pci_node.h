@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The PCI bus in a guest's device tree: its host bridge, and the VM's functions, which include its
- * bells and its power key. */
+ * bells, its power key and its ports. */
 #ifndef CORE_TREE_PCI_NODE_H
 #define CORE_TREE_PCI_NODE_H
 
@@ -18,8 +18,9 @@ struct pci_node_chip {
 bool pci_node_is_there(const struct vm_config *vm);
 
 /* Returns the device number of the bell of the VM's n-th shared memory, which must have a bell; n =
- * n_shared: that of the operator's function; n_shared + 1: that of the power key. They get the
- * highest device numbers that no function of the VM has, in descending order. */
+ * n_shared: that of the operator's function; n_shared + 1: that of the power key; from
+ * n_shared + 2 on: those of the ports. They get the highest device numbers that no function of the
+ * VM has, in descending order. */
 uint32_t pci_node_slot(const struct vm_config *vm, uint32_t n);
 
 /* Writes the node into a tree that is being written, below a node with two address cells and two

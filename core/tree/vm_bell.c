@@ -4,9 +4,10 @@
 #include "core/host/host_bridge.h"
 #include "core/tree/vm_memory.h"
 
-/* Of a bus with bells, of one with a power key, and of one with an operator's function. */
+/* Of a bus with bells, with a power key, with ports, and with an operator's function. */
 #define BELL_BUS_SIZE     (GUEST_ECAM_SIZE + GUEST_BELL_SIZE)
 #define KEY_BUS_SIZE      (GUEST_KEY_BASE + GUEST_KEY_SIZE - GUEST_ECAM_BASE)
+#define PORT_BUS_SIZE     (GUEST_PORT_BASE + GUEST_PORT_SIZE - GUEST_ECAM_BASE)
 #define OPERATOR_BUS_SIZE (GUEST_OPERATOR_MEMORY + GUEST_OPERATOR_BYTES - GUEST_ECAM_BASE)
 #define IDENTITIES        63U /* of each interrupt file */
 
@@ -91,7 +92,7 @@ bool vm_parse_bell(const struct vm_node *n, const struct vm_prop *props)
 	return true;
 }
 
-/* What is on the bus of the VM of node n: a bell, a power key, or an operator. */
+/* What is on the bus of the VM of node n: a bell, a power key, ports, or an operator. */
 struct on_bus {
 	const struct vm_node *n;
 	const char *property;
@@ -150,6 +151,11 @@ bool vm_check_operator_bus(const struct vm_node *n, const char *property)
 bool vm_check_key_bus(const struct vm_node *n, const char *property)
 {
 	return check_bus(&(struct on_bus){n, property, KEY_BUS_SIZE});
+}
+
+bool vm_check_port_bus(const struct vm_node *n)
+{
+	return check_bus(&(struct on_bus){n, "", PORT_BUS_SIZE});
 }
 
 static uint32_t bells_at(const struct vm_tree *tree, uint32_t number)

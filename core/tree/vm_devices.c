@@ -190,6 +190,10 @@ bool vm_has_irq(const struct vm_config *vm, uint32_t number)
 		if (vm->shared[i].bell == number)
 			return true;
 	}
+	for (uint32_t i = 0; i < vm->n_ports; i++) {
+		if (vm->ports[i].source == number)
+			return true;
+	}
 	return number == GUEST_UART_IRQ || number == vm->rtc_source || number == vm->key_source ||
 	       number == vm->operator.source || vm_device_of_irq(vm, number);
 }

@@ -176,8 +176,9 @@ bool vm_check_identity(const struct vm_node *n, const char *property, uint32_t i
 bool vm_check_unused(const struct vm_node *n, const char *const properties[2], const char *bell,
                      uint32_t source, uint32_t identity);
 
-/* Checks that the addresses of the VM's PCI bus are free, with an operator's function, and with a
- * power key. */
+/* Checks that the addresses of the VM's PCI bus are free, with an operator's function, with a power
+ * key, and with ports. */
+bool vm_check_port_bus(const struct vm_node *n);
 bool vm_check_operator_bus(const struct vm_node *n, const char *property);
 bool vm_check_key_bus(const struct vm_node *n, const char *property);
 
@@ -191,6 +192,15 @@ bool vm_choose_rtc(const struct vm_node *n);
 /* Sets key_source of a VM with shutdown = "key". Refuses one that has no source left, or something
  * else at the addresses of its PCI bus. */
 bool vm_check_key(const struct vm_node *n);
+
+/* --- vm_networks.c: the node /networks (docs/networks.md) */
+
+/* Parses the node, after all VMs are parsed. Sets the ports of VMs, except their sources. */
+bool vm_parse_networks(const struct vm_node *n);
+
+/* Sets the sources of a VM's ports, n->vm, after those of its clock and its power key. Refuses a VM
+ * that has too few left, or something else at the addresses of its PCI bus. */
+bool vm_check_ports(const struct vm_node *n);
 
 /* Returns the highest source that the VM does not have, or 0. Devices have the lowest ones. */
 uint32_t vm_highest_irq(const struct vm_config *vm);

@@ -30,6 +30,9 @@ struct long_call {
 	uint64_t at, left;
 	/* The exit to which the slices are accounted: EXIT_ECALL is 0. */
 	enum vcpu_exit cause;
+	/* Of a store to a device, which is no long call: it is done in part, and the guest has to
+	 * execute it again. */
+	bool again;
 };
 
 /* Makes the resident vcpu's SBI call continue in slices. Called by the function that serves the

@@ -54,7 +54,8 @@ struct vm {
 	struct vpci pci;                   /* its functions; see core/io/functions.h */
 
 	/* Also constant after boot. */
-	struct power_key *key;          /* see core/io/power_key.h; NULL: it has none */
+	struct power_key *key;            /* see core/io/power_key.h; NULL: it has none */
+	struct port *ports[VM_MAX_PORTS]; /* see core/io/ports.h; the first config->n_ports */
 	uint8_t bell_of[VM_MAX_SHARED]; /* for each shared memory: the index of its bell plus one */
 	struct vpmu_policy pmu_policy;
 	struct vpmu_table pmu_table; /* selectors NULL: the VM tree has no node /pmu */

@@ -154,7 +154,7 @@ struct vpci_function {
 struct vpci {
 	uint32_t n;
 	/* 2: an operator's, and a power key */
-	struct vpci_function *functions[VM_MAX_DEVICES + VM_MAX_SHARED + 2];
+	struct vpci_function *functions[VM_MAX_DEVICES + VM_MAX_SHARED + 2 + VM_MAX_PORTS];
 };
 
 #endif

@@ -133,6 +133,7 @@ int virtio(uint64_t hartid);
 int pci(uint64_t hartid);
 int edu(uint64_t hartid);
 int raid(uint64_t hartid);
+int net(uint64_t hartid);
 int quiet_kind(uint64_t hartid);
 int warden(uint64_t hartid);
 int asked(uint64_t hartid);

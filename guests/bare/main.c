@@ -76,6 +76,7 @@ static const struct {
     {"pci", pci},
     {"edu", edu},
     {"raid", raid},
+    {"net", net},
     {"quiet", quiet_kind},
     {"warden", warden},
     {"asked", asked},

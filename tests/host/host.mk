@@ -104,8 +104,8 @@ HOST_SRC_vpci := tests/host/test_vpci.c core/io/vpci.c arch/riscv/devices/pci.c
 $(HOST_SRC_vpci:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 HOST_TESTS += power_key
-HOST_SRC_power_key := tests/host/test_power_key.c $(addprefix core/io/,power_key.c notifier.c \
-	virtqueue.c vpci.c) core/devices/virtio.c core/devices/vinput.c
+HOST_SRC_power_key := tests/host/test_power_key.c $(addprefix core/io/,power_key.c virtio_pci.c \
+	notifier.c virtqueue.c vpci.c) core/devices/virtio.c core/devices/vinput.c
 $(HOST_SRC_power_key:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 HOST_TESTS += requests

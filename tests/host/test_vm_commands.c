@@ -20,6 +20,7 @@
 #include "core/io/dma.h"
 #include "core/io/functions.h"
 #include "core/io/operator_function.h"
+#include "core/io/ports.h"
 #include "core/io/power_key.h"
 #include "core/io/port.h"
 #include "core/io/vm_quiet.h"
@@ -163,6 +164,21 @@ void operator_function_reset(struct vm *of, bool alive)
 {
 	(void)of;
 	(void)alive;
+}
+
+void ports_reset(struct vm *of, bool alive)
+{
+	(void)of;
+	(void)alive;
+}
+
+/* The VM has no port. */
+void port_counts_read(const struct vm *of, uint32_t n, struct port_counts *counts)
+{
+	(void)of;
+	(void)n;
+	(void)counts;
+	fail();
 }
 
 /* Of the power key: a life has it, its guest has a driver, and how often it was pressed. */

@@ -16,6 +16,7 @@
 #include "core/io/dma.h"
 #include "core/io/functions.h"
 #include "core/io/operator_function.h"
+#include "core/io/ports.h"
 #include "core/io/power_key.h"
 #include "core/io/vm_quiet.h"
 #include "core/io/wired.h"
@@ -72,6 +73,12 @@ void operator_function_reset(struct vm *of, bool alive)
 }
 
 void power_key_reset(struct vm *of, bool alive)
+{
+	(void)of;
+	(void)alive;
+}
+
+void ports_reset(struct vm *of, bool alive)
 {
 	(void)of;
 	(void)alive;

@@ -795,9 +795,9 @@ int main(void)
 
 	/* First: the last test of these here asks for codes that those see. */
 	int failed = test_vm_pmu() + test_vm_life() + test_vm_aia() + test_vm_memory() +
-	             test_vm_shared() + test_vm_bell() + test_pmu_node() + test_vm_devices() +
-	             test_vm_functions() + test_vm_harts() + test_vm_turns() + test_vm_budget() +
-	             test_vm_schedule() + test_vm_operator() + test_vm_machine();
+	             test_vm_shared() + test_vm_bell() + test_vm_networks() + test_pmu_node() +
+	             test_vm_devices() + test_vm_functions() + test_vm_harts() + test_vm_turns() +
+	             test_vm_budget() + test_vm_schedule() + test_vm_operator() + test_vm_machine();
 
 	return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }

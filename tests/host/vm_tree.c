@@ -470,6 +470,15 @@ static void check_devices(const struct vm_limits *limits, const struct vm_config
 	assert_true(!(used >> vm->rtc_source & 1));
 	assert_true(!vm->rtc_source || vm->rtc);
 	assert_true(!vm->key_source == (vm->shutdown != VM_SHUTDOWN_KEY));
+	for (uint32_t i = 0; i < vm->n_ports; i++) {
+		uint32_t source = vm->ports[i].source;
+
+		assert_in_range(source, 1, GUEST_PLIC_SOURCES);
+		assert_true(!(used >> source & 1) && source != vm->rtc_source &&
+		            source != vm->key_source);
+		used |= 1ULL << source;
+		assert_false(vm->ports[i].mac[0] & 1);
+	}
 	assert_true(!vm->key_source ||
 	            (!(used >> vm->key_source & 1) && vm->key_source != vm->rtc_source));
 }

@@ -82,9 +82,10 @@ int test_vm_turns(void);
 int test_vm_schedule(void);
 /* test_vm_budget.c: the same. */
 int test_vm_budget(void);
-/* test_vm_shared.c, test_vm_bell.c: the same. */
+/* test_vm_shared.c, test_vm_bell.c, test_vm_networks.c: the same. */
 int test_vm_shared(void);
 int test_vm_bell(void);
+int test_vm_networks(void);
 /* test_vm_operator.c: the same. */
 int test_vm_operator(void);
 /* test_pmu_node.c: the same. */

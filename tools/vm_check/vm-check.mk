@@ -7,8 +7,8 @@ VM_TREE_SRC := core/tree/parse.c $(addprefix core/host/,vm_banks.c vm_props.c pc
 	$(addprefix core/tree/,pmu_node.c vm_layout.c vm_life_config.c vm_memory.c \
 	vm_memory_config.c vm_pmu_config.c vm_shared.c vm_bell.c vm_schedule.c \
 	vm_schedule_check.c vm_stay.c vm_turns.c vm_devices.c vm_functions.c vm_names.c \
-	vm_aia.c vm_machine.c vm_operator.c vm_rtc.c vm_key.c host_devices.c device_node.c \
-	dt_writer.c pci_node.c vm_refusals.c) \
+	vm_aia.c vm_machine.c vm_operator.c vm_rtc.c vm_key.c vm_networks.c host_devices.c \
+	device_node.c dt_writer.c pci_node.c vm_refusals.c) \
 	core/lib/text.c core/lib/printf.c vpmu/selector.c
 VM_TREE_TEST := tests/host/vm_tree.c $(VM_TREE_SRC)
 HOST_SRC_vm_config := tests/host/test_vm_config.c $(VM_TREE_TEST)
@@ -16,9 +16,9 @@ HOST_SRC_vm_config := tests/host/test_vm_config.c $(VM_TREE_TEST)
 HOST_TESTS += vm_refusals
 HOST_SRC_vm_refusals := $(addprefix tests/host/,test_vm_refusals.c test_vm_pmu.c \
 	test_vm_life.c test_vm_aia.c test_vm_memory.c test_pmu_node.c test_vm_devices.c \
-	test_vm_functions.c test_vm_shared.c test_vm_bell.c test_vm_harts.c test_vm_turns.c \
-	test_vm_budget.c test_vm_operator.c test_vm_schedule.c test_vm_machine.c board.c) \
-	core/host/host_iommu.c tools/vm_check/tree.c $(VM_TREE_TEST)
+	test_vm_functions.c test_vm_shared.c test_vm_bell.c test_vm_networks.c test_vm_harts.c \
+	test_vm_turns.c test_vm_budget.c test_vm_operator.c test_vm_schedule.c \
+	test_vm_machine.c board.c) core/devices/vswitch.c core/host/host_iommu.c tools/vm_check/tree.c $(VM_TREE_TEST)
 HOST_LIBS_vm_refusals := -lfdt
 
 HOST_TESTS += pci_assign

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/io/ports.h"
+
+#include <string.h>
+
+#include "core/io/ports_parts.h"
+#include "core/tree/pci_node.h"
+#include "core/vcpu/long_call.h"
+#include "core/vcpu/vcpu.h"
+
+#define F_MTU      (UINT64_C(1) << 3)
+#define F_MAC      (UINT64_C(1) << 5)
+#define F_STATUS   (UINT64_C(1) << 16)
+#define MTU        1500U
+#define LINK_UP    1U
+#define QUEUE_SIZE 1024U
+
+/* The device's configuration (VIRTIO 1.2, 5.1.4). */
+struct net_config {
+	uint8_t mac[VM_MAC_BYTES];
+	uint16_t status, max_queue_pairs, mtu;
+};
+
+_Static_assert(VSWITCH_PORTS == VM_MAX_VMS, "each VM may have one of a network");
+
+static struct port *port_of(struct virtio_pci *d)
+{
+	return (struct port *)d;
+}
+
+/* --- the device: the caller has the lock of the VM's devices ------------------------------- */
+
+static uint64_t read_config(const struct virtio_pci *d, uint32_t offset, uint32_t width)
+{
+	struct net_config config = {.status = LINK_UP, .max_queue_pairs = 1, .mtu = MTU};
+	uint64_t value = 0;
+
+	memcpy(config.mac, ((const struct port *)d)->config->mac, sizeof(config.mac));
+	for (uint32_t i = 0; i < width && offset + i < sizeof(config); i++)
+		value |= (uint64_t)((const uint8_t *)&config)[offset + i] << 8 * i;
+	return value;
+}
+
+static void write_config(struct virtio_pci *d, uint32_t offset, uint8_t value)
+{
+	(void)d; /* it has nothing that may be written */
+	(void)offset;
+	(void)value;
+}
+
+/* By the window in configuration space, with the lock: the vcpu goes on as in a long call. */
+static bool send_more(struct vcpu *vcpu)
+{
+	return !port_send(vcpu->vm->ports[vcpu->call.at]);
+}
+
+static void notify(struct virtio_pci *d, uint32_t queue)
+{
+	uint64_t n = 0;
+
+	while (d->function.vm->ports[n] != port_of(d))
+		n++;
+	if (queue == PORT_SENDS)
+		long_call_begin(this_vcpu(), &(struct long_call){
+		                                 .slice = send_more, .at = n, .cause = EXIT_MMIO});
+}
+
+/* Each user is done after the rest of a frame, or of a stay (docs/waits.md). */
+static void stop(struct port *p, struct port_queue *q, struct virtio_queue *ring)
+{
+	uint32_t users;
+
+	do { /* WAITS */
+		spin_lock(&p->lock);
+		q->live = false;
+		users = q->users;
+		spin_unlock(&p->lock);
+	} while (users);
+	q->malformed = false;
+	/* It goes on there if there was no reset. */
+	if (q->started && ring->enabled) {
+		ring->next = q->ring.next;
+		ring->used = q->ring.n_used;
+	}
+}
+
+static void start(struct port *p, struct port_queue *q, const struct virtio_queue *ring)
+{
+	struct virtio_pci *d = &p->device;
+
+	spin_lock(&p->lock);
+	q->live = virtqueue_map(d->function.vm, ring, d->virtio.accepted, &q->ring);
+	q->malformed = !q->live;
+	p->reached = 0;
+	spin_unlock(&p->lock);
+	if (q->malformed)
+		virtio_pci_tell(d, false);
+}
+
+/* Starts and stops the queues, as the driver has set them up. */
+static void changed(struct virtio_pci *d)
+{
+	struct port *p = port_of(d);
+	bool live = virtio_pci_is_live(d) && d->function.alive;
+
+	for (uint32_t i = 0; i < PORT_QUEUES; i++) {
+		struct port_queue *q = &p->queues[i];
+		struct virtio_queue *ring = &d->virtio.queues[i];
+
+		if (!live || !ring->enabled) {
+			stop(p, q, ring);
+		} else if (!q->started) {
+			start(p, q, ring);
+		}
+		q->started = live && ring->enabled;
+	}
+}
+
+/* --- the function -------------------------------------------------------------------------- */
+
+static struct port *make(struct network *network, struct vm *vm, const struct vm_port *config,
+                         void *(*alloc)(size_t size))
+{
+	struct vswitch *s = &network->switches;
+	struct port *p = alloc(sizeof(*p));
+
+	p->config = config;
+	p->network = network;
+	p->number = s->n;
+	p->device.function.vm = vm;
+	p->device.function.source = config->source;
+	if (config->uplink)
+		s->uplink = s->n;
+	s->macs[s->n] = vswitch_mac(config->mac);
+	network->ports[s->n++] = p;
+	return p;
+}
+
+void ports_make(const struct vm_tree *tree, void *(*alloc)(size_t size))
+{
+	struct network *networks;
+
+	if (!tree->n_networks)
+		return;
+	networks = alloc(tree->n_networks * sizeof(*networks));
+	for (uint32_t i = 0; i < tree->n_networks; i++)
+		networks[i].switches.uplink = VSWITCH_PORTS;
+	for (uint32_t i = 0; i < n_vms; i++) {
+		const struct vm_config *config = vms[i].config;
+
+		for (uint32_t n = 0; n < config->n_ports; n++)
+			vms[i].ports[n] = make(&networks[config->ports[n].network], &vms[i],
+			                       &config->ports[n], alloc);
+	}
+}
+
+void ports_add(struct vm *vm)
+{
+	static const struct virtio_pci_kind kind = {
+	    .id = 0x10411af4U,    /* VIRTIO 1.2, 4.1.2: 0x1040 and the type, 1 */
+	    .class = 0x02000001U, /* Ethernet; revision 1 */
+	    .n_queues = PORT_QUEUES,
+	    .queue_size = QUEUE_SIZE,
+	    .features = F_MTU | F_MAC | F_STATUS | VIRTIO_F_INDIRECT_DESC | VIRTIO_F_EVENT_IDX |
+	                VIRTIO_F_VERSION_1,
+	    .read_config = read_config,
+	    .write_config = write_config,
+	    .notify = notify,
+	    .changed = changed,
+	};
+
+	for (uint32_t n = 0; n < vm->config->n_ports; n++)
+		virtio_pci_make(&vm->ports[n]->device, &kind,
+		                pci_node_slot(vm->config, vm->config->n_shared + 2 + n),
+		                GUEST_PORT_BASE + n * GUEST_PORT_STEP);
+}
+
+void ports_reset(struct vm *vm, bool alive)
+{
+	for (uint32_t n = 0; n < vm->config->n_ports; n++) {
+		struct port *p = vm->ports[n];
+
+		spin_lock(&vm->devices);
+		virtio_pci_reset(&p->device, alive);
+		changed(&p->device);
+		if (alive) {
+			spin_lock(&p->lock);
+			p->counts = (struct port_counts){0};
+			spin_unlock(&p->lock);
+		}
+		spin_unlock(&vm->devices);
+	}
+}
+
+void port_counts_read(const struct vm *vm, uint32_t n, struct port_counts *counts)
+{
+	struct port *p = vm->ports[n];
+
+	spin_lock(&p->lock);
+	*counts = p->counts;
+	spin_unlock(&p->lock);
+}
+
+uint64_t ports_read(struct vm *vm, uint64_t offset, uint32_t width)
+{
+	return virtio_pci_read(&vm->ports[offset / GUEST_PORT_STEP]->device,
+	                       offset % GUEST_PORT_STEP, width);
+}
+
+void ports_write(struct vm *vm, uint64_t offset, uint64_t value, uint32_t width)
+{
+	struct port *p = vm->ports[offset / GUEST_PORT_STEP];
+	uint64_t at = offset % GUEST_PORT_STEP;
+
+	(void)width;
+	if (at == VIRTIO_PCI_NOTIFY * VIRTIO_PCI_PART + PORT_SENDS * VIRTIO_PCI_NOTIFY_STEP)
+		this_vcpu()->call.again = !port_send(p);
+	else if (at / VIRTIO_PCI_PART != VIRTIO_PCI_NOTIFY)
+		virtio_pci_write(&p->device, at, value);
+}

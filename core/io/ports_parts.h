@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files about ports of networks share. */
+#ifndef CORE_IO_PORTS_PARTS_H
+#define CORE_IO_PORTS_PARTS_H
+
+#include "arch/riscv/hart/spinlock.h"
+#include "core/devices/vswitch.h"
+#include "core/io/ports.h"
+#include "core/io/virtio_pci.h"
+#include "core/io/virtqueue.h"
+#include "core/vcpu/vm.h"
+
+enum { PORT_RECEIVES, PORT_SENDS, PORT_QUEUES };
+
+struct network {
+	struct vswitch switches; /* constant after boot */
+	struct port *ports[VSWITCH_PORTS];
+};
+
+/*
+ * A queue while the driver has it set up. Harts that use it (`users`) hold no lock meanwhile, and
+ * wait for nothing before they are done; who stops it waits for them.
+ */
+struct port_queue {
+	struct virtqueue ring;
+	bool started;   /* the driver has it set up; written with the lock of the VM's devices */
+	bool live;      /* that, and it was not malformed */
+	bool malformed; /* found by a hart that could not tell the driver yet */
+	uint32_t users;
+};
+
+struct port {
+	struct virtio_pci device; /* comes first */
+	/* Constant after boot. */
+	const struct vm_port *config;
+	struct network *network;
+	uint32_t number; /* in the network */
+	/* Protects the members below; an inner lock of any VM's devices. The one user of the queue
+	 * that sends owns its ring and `reached`. */
+	struct spinlock lock;
+	struct port_queue queues[PORT_QUEUES];
+	uint32_t reached; /* the frame at the queue's beginning was offered to ports below this */
+	struct port_counts counts;
+};
+
+/* Sends frames for one stay. Returns false if there may be more. The caller holds no lock. */
+bool port_send(struct port *p);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A frame's way from one port to others of its network.
+ *
+ * A hart holds no lock while it copies, and waits for nothing. It interrupts the VMs when it uses
+ * no queue any more, as it waits for their locks then, whose holders may wait for users of queues.
+ */
+#include <string.h>
+
+#include "arch/riscv/hart/csr.h"
+#include "core/io/ports_parts.h"
+#include "core/io/virtqueue.h"
+#include "core/tree/vm_stay.h"
+
+#define HEADER  12U /* bytes of struct virtio_net_hdr, before the frame */
+#define CHECKED (HEADER + ETHERNET_HEADER)
+
+/* Of a frame in the memory of the sender and of a receiver. Drivers have two, or up to four. */
+#define SENT_PARTS     VIRTQUEUE_PARTS
+#define RECEIVED_PARTS 3U
+
+/* Instructions at most: of a stay in which a further port gets a frame; to offer a frame to a port,
+ * beside one for each byte; for each part; and to tell a port. */
+#define STAY  4000U
+#define OFFER 1000U
+#define EACH  160U
+#define TELL  400U
+_Static_assert(OFFER + ETHERNET_MAX + EACH * (SENT_PARTS + RECEIVED_PARTS) + 2 * TELL <
+                   VM_LONGEST_STAY,
+               "one frame fits");
+
+/* What is done in a stay. */
+struct sending {
+	struct port *p;
+	uint64_t since;  /* instret */
+	bool begun;      /* a frame was offered to a port, or refused */
+	uint32_t told;   /* mask of ports that have to be told */
+	uint32_t n_told; /* number of them */
+	bool tell_self;
+};
+
+/* A frame in the sender's buffers, with the header before it. The first bytes are read once, and
+ * are what receivers get. */
+struct frame {
+	struct virtqueue_buffer from;
+	uint8_t checked[CHECKED];
+};
+
+/* Reads or writes the first bytes of a buffer, which has so many. Not by memcpy() for each part:
+ * hostile parts are short. */
+static void get(const struct virtqueue_buffer *from, uint8_t bytes[CHECKED])
+{
+	uint32_t part = 0, at = 0;
+
+	if (from->parts[0].size >= CHECKED) {
+		memcpy(bytes, from->parts[0].at, CHECKED);
+		return;
+	}
+	for (uint32_t i = 0; i < CHECKED; i++) {
+		bytes[i] = ((volatile uint8_t *)from->parts[part].at)[at++];
+		if (at == from->parts[part].size)
+			part++, at = 0;
+	}
+}
+
+static void put(const struct virtqueue_buffer *to, const uint8_t bytes[CHECKED])
+{
+	uint32_t part = 0, at = 0;
+
+	if (to->parts[0].size >= CHECKED) {
+		memcpy(to->parts[0].at, bytes, CHECKED);
+		return;
+	}
+	for (uint32_t i = 0; i < CHECKED; i++) {
+		((volatile uint8_t *)to->parts[part].at)[at++] = bytes[i];
+		if (at == to->parts[part].size)
+			part++, at = 0;
+	}
+}
+
+/* Copies all of a frame. A receiver that looks into a buffer which it has given away may see a
+ * header there that was not checked, before the checked one is written over it. */
+static void copy(const struct virtqueue_buffer *to, const struct frame *frame)
+{
+	const struct virtqueue_buffer *from = &frame->from;
+	uint32_t out = 0, in = 0;
+	uint64_t written = 0, read = 0;
+
+	while (in < from->n_parts) {
+		uint64_t room = to->parts[out].size - written;
+		uint64_t n = from->parts[in].size - read;
+
+		if (n > room)
+			n = room;
+		memcpy(to->parts[out].at + written, from->parts[in].at + read, n);
+		written += n;
+		read += n;
+		if (written == to->parts[out].size)
+			out++, written = 0;
+		if (read == from->parts[in].size)
+			in++, read = 0;
+	}
+	put(to, frame->checked);
+}
+
+/* Takes a buffer of the receiver for so many bytes. */
+static bool reserve(struct port *to, uint64_t size, struct virtqueue_buffer *buffer)
+{
+	struct port_queue *q = &to->queues[PORT_RECEIVES];
+	bool taken = false;
+	int32_t n;
+
+	spin_lock(&to->lock);
+	n = q->live ? virtqueue_peek(&q->ring, true, RECEIVED_PARTS, buffer) : 0;
+	if (n < 0) {
+		q->live = false;
+		q->malformed = true;
+	} else if (n && buffer->size >= size) {
+		q->ring.next++;
+		q->users++;
+		taken = true;
+	}
+	if (!taken)
+		to->counts.lost++;
+	spin_unlock(&to->lock);
+	return taken;
+}
+
+/* Returns whether the receiver has to be told. */
+static bool complete(struct port *to, uint32_t head, uint64_t size)
+{
+	struct port_queue *q = &to->queues[PORT_RECEIVES];
+	bool tell;
+
+	spin_lock(&to->lock);
+	tell = virtqueue_return(&q->ring, head, (uint32_t)size);
+	q->users--;
+	to->counts.received++;
+	to->counts.received_bytes += size - HEADER;
+	spin_unlock(&to->lock);
+	return tell;
+}
+
+static void deliver(struct sending *s, struct port *to, const struct frame *frame)
+{
+	struct virtqueue_buffer buffer;
+	bool tell = true;
+
+	s->begun = true;
+	if (reserve(to, frame->from.size, &buffer)) {
+		copy(&buffer, frame);
+		tell = complete(to, buffer.head, frame->from.size);
+	} else {
+		/* A queue that turns out to be malformed later is told later. */
+		tell = __atomic_load_n(&to->queues[PORT_RECEIVES].malformed, __ATOMIC_RELAXED);
+	}
+	if (tell && !(s->told >> to->number & 1)) {
+		s->told |= 1U << to->number;
+		s->n_told++;
+	}
+}
+
+/* Whether there is time in this stay to offer a frame to one port more. */
+static bool may_go_on(const struct sending *s, const struct frame *frame)
+{
+	uint64_t spent = csr_read(CSR_INSTRET) - s->since + (uint64_t)TELL * (s->n_told + 1);
+
+	return !s->begun || spent + OFFER + frame->from.size + EACH * frame->from.n_parts <= STAY;
+}
+
+/* Returns a mask of the ports to which the frame goes; *good: it may be sent. */
+static uint32_t targets(const struct port *p, struct frame *frame, bool *good)
+{
+	const struct vswitch *s = &p->network->switches;
+	const uint8_t *ethernet = &frame->checked[HEADER];
+	uint64_t size = frame->from.size;
+
+	*good = size >= CHECKED && size <= HEADER + ETHERNET_MAX;
+	if (!*good)
+		return 0;
+	get(&frame->from, frame->checked);
+	/* Without offloads all of the header is 0 but for the number of buffers. */
+	memset(frame->checked, 0, HEADER);
+	frame->checked[HEADER - 2] = 1;
+	*good = vswitch_accepts(s, p->number, vswitch_mac(ethernet + ETHERNET_MAC));
+	return *good ? vswitch_targets(s, p->number, vswitch_mac(ethernet)) : 0;
+}
+
+/* The frame is done with: returns its buffer. */
+static void finish(struct sending *s, const struct frame *frame, bool good)
+{
+	struct port *p = s->p;
+	struct virtqueue *ring = &p->queues[PORT_SENDS].ring;
+
+	ring->next++;
+	p->reached = 0;
+	s->tell_self |= virtqueue_return(ring, frame->from.head, 0);
+	spin_lock(&p->lock);
+	p->counts.refused += !good;
+	p->counts.sent += good;
+	p->counts.sent_bytes += good ? frame->from.size - HEADER : 0;
+	spin_unlock(&p->lock);
+}
+
+/* Returns false if the stay is over before the frame has reached all of its ports. */
+static bool send_frame(struct sending *s, struct frame *frame)
+{
+	struct port *p = s->p;
+	bool good;
+	uint32_t to = targets(p, frame, &good) >> p->reached;
+
+	for (; to; to >>= 1, p->reached++) {
+		if (!(to & 1))
+			continue;
+		if (!may_go_on(s, frame))
+			return false;
+		deliver(s, p->network->ports[p->reached], frame);
+	}
+	s->begun = true;
+	finish(s, frame, good);
+	return true;
+}
+
+/* Returns false if there may be more. */
+static bool send_frames(struct sending *s)
+{
+	struct port *p = s->p;
+	struct port_queue *q = &p->queues[PORT_SENDS];
+	struct frame frame;
+	int32_t n;
+
+	while (__atomic_load_n(&q->live, __ATOMIC_RELAXED)) {
+		n = virtqueue_peek(&q->ring, false, SENT_PARTS, &frame.from);
+		if (n < 0) {
+			spin_lock(&p->lock);
+			q->live = false;
+			q->malformed = true;
+			spin_unlock(&p->lock);
+			s->tell_self = true;
+			break;
+		}
+		if (!n && !virtqueue_listen(&q->ring))
+			break;
+		if (n && (!may_go_on(s, &frame) || !send_frame(s, &frame)))
+			return false;
+	}
+	return true;
+}
+
+/* Interrupts the port's VM. */
+static void tell(struct port *p)
+{
+	struct virtio_pci *d = &p->device;
+	struct spinlock *lock = &d->function.vm->devices;
+	bool malformed;
+
+	spin_lock(lock);
+	spin_lock(&p->lock);
+	malformed = p->queues[PORT_RECEIVES].malformed || p->queues[PORT_SENDS].malformed;
+	spin_unlock(&p->lock);
+	if (virtio_pci_is_live(d) && d->function.alive)
+		virtio_pci_tell(d, !malformed);
+	spin_unlock(lock);
+}
+
+static enum { BEGUN, BUSY, NOTHING } begin(struct port *p)
+{
+	struct port_queue *q = &p->queues[PORT_SENDS];
+	int state;
+
+	spin_lock(&p->lock);
+	state = !q->live ? NOTHING : q->users ? BUSY : BEGUN;
+	if (state == BEGUN)
+		q->users = 1;
+	spin_unlock(&p->lock);
+	return state;
+}
+
+bool port_send(struct port *p)
+{
+	struct sending s = {.p = p, .since = csr_read(CSR_INSTRET)};
+	int state = begin(p);
+	bool done;
+
+	if (state != BEGUN)
+		return state == NOTHING;
+	done = send_frames(&s);
+	spin_lock(&p->lock);
+	p->queues[PORT_SENDS].users = 0;
+	spin_unlock(&p->lock);
+	for (uint32_t i = 0; s.told; s.told >>= 1, i++) {
+		if (s.told & 1)
+			tell(p->network->ports[i]);
+	}
+	if (s.tell_self)
+		tell(p);
+	return done;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/io/virtio_pci.h"
+
+#include "core/vcpu/vm.h"
+
+#define PART VIRTIO_PCI_PART
+
+/* The capabilities, in words of configuration space. The last one is the window, which accesses BAR
+ * 0 by configuration space. */
+#define CAP_WORDS     5U
+#define CAP(i)        (PCI_FIRST_CAP / 4 + (i)*CAP_WORDS)
+#define WINDOW_BAR    (CAP(VIRTIO_PCI_PARTS) + 1)
+#define WINDOW_OFFSET (CAP(VIRTIO_PCI_PARTS) + 2)
+#define WINDOW_SIZE   (CAP(VIRTIO_PCI_PARTS) + 3)
+#define WINDOW_DATA   (CAP(VIRTIO_PCI_PARTS) + 4)
+_Static_assert(WINDOW_DATA - WINDOW_BAR == ARRAY_SIZE(((struct virtio_pci *)0)->window), "words");
+
+/* --- registers: the caller has the lock ---------------------------------------------------- */
+
+void virtio_pci_tell(struct virtio_pci *d, bool good)
+{
+	struct notifier *n = &d->function;
+	uint32_t before = n->state;
+
+	if (!good)
+		d->virtio.status |= VIRTIO_NEEDS_RESET;
+	n->state |= good ? VIRTIO_PCI_ISR_QUEUE : VIRTIO_PCI_ISR_CONFIG;
+	if (!before && !(n->pci.header.command & PCI_COMMAND_INTX_DISABLE))
+		vm_raise(n->vm, n->source);
+}
+
+static uint64_t read_register(struct virtio_pci *d, uint64_t offset, uint32_t width)
+{
+	uint32_t at = (uint32_t)(offset % PART), value;
+
+	switch (offset / PART) {
+	case VIRTIO_PCI_COMMON:
+		return virtio_read(&d->virtio, at);
+	case VIRTIO_PCI_ISR:
+		value = at ? 0 : d->function.state;
+		d->function.state &= ~value;
+		notifier_update(&d->function);
+		return value;
+	case VIRTIO_PCI_CONFIG:
+		return d->kind->read_config(d, at, width);
+	default:
+		return 0;
+	}
+}
+
+static void write_register(struct virtio_pci *d, uint64_t offset, uint32_t value)
+{
+	uint32_t at = (uint32_t)(offset % PART);
+
+	switch (offset / PART) {
+	case VIRTIO_PCI_COMMON:
+		virtio_write(&d->virtio, at, value);
+		if (!d->virtio.status) {
+			d->function.state = 0;
+			notifier_update(&d->function);
+		}
+		d->kind->changed(d);
+		break;
+	case VIRTIO_PCI_NOTIFY:
+		if (!(at % VIRTIO_PCI_NOTIFY_STEP))
+			d->kind->notify(d, at / VIRTIO_PCI_NOTIFY_STEP);
+		break;
+	case VIRTIO_PCI_CONFIG:
+		d->kind->write_config(d, at, (uint8_t)value);
+		break;
+	default:
+		break;
+	}
+}
+
+/* --- the PCI function ---------------------------------------------------------------------- */
+
+static struct virtio_pci *device_of(const struct vpci_function *f)
+{
+	return (struct virtio_pci *)((uintptr_t)f - offsetof(struct virtio_pci, function.pci));
+}
+
+/* Whether the window is at registers, as the driver must see to. */
+static bool is_in_page(const struct virtio_pci *d)
+{
+	const uint32_t *w = d->window;
+	uint32_t size = w[2];
+
+	return !(uint8_t)w[0] && (size == 1 || size == 2 || size == 4) && !(w[1] & (size - 1));
+}
+
+static uint32_t read_function(const struct vpci_function *f, uint32_t word)
+{
+	struct virtio_pci *d = device_of(f);
+
+	if (word == WINDOW_DATA)
+		return is_in_page(d) ? (uint32_t)read_register(d, d->window[1], d->window[2]) : 0;
+	if (word >= WINDOW_BAR && word < WINDOW_DATA)
+		return d->window[word - WINDOW_BAR];
+	return notifier_read_function(f, word);
+}
+
+static void write_function(struct vpci_function *f, uint32_t word, uint32_t value, uint32_t mask)
+{
+	struct virtio_pci *d = device_of(f);
+	uint32_t *w = &d->window[word - WINDOW_BAR];
+
+	if (word == WINDOW_DATA && is_in_page(d)) {
+		write_register(d, d->window[1], value);
+	} else if (word >= WINDOW_BAR && word < WINDOW_DATA) {
+		*w = (*w & ~mask) | value;
+	} else {
+		notifier_write_function(f, word, value, mask);
+		d->kind->changed(d);
+	}
+}
+
+/* Says where in BAR 0 the parts are (VIRTIO 1.2, 4.1.4). */
+static void add_capabilities(struct vpci_function *f)
+{
+	f->words[PCI_COMMAND / 4] |= (uint32_t)PCI_STATUS_CAPABILITIES << 16;
+	f->words[PCI_CAPABILITIES / 4] = PCI_FIRST_CAP;
+	for (uint32_t i = 0; i <= VIRTIO_PCI_PARTS; i++) {
+		uint32_t *cap = &f->words[CAP(i)], next = i < VIRTIO_PCI_PARTS ? CAP(i + 1) * 4 : 0;
+
+		cap[0] = PCI_CAP_VENDOR | next << 8 | (CAP_WORDS * 4) << 16 | (i + 1) << 24;
+		if (i == VIRTIO_PCI_PARTS)
+			break;
+		cap[2] = i * PART;
+		cap[3] = PART;
+		if (i == VIRTIO_PCI_NOTIFY)
+			cap[4] = VIRTIO_PCI_NOTIFY_STEP;
+	}
+}
+
+void virtio_pci_make(struct virtio_pci *d, const struct virtio_pci_kind *kind, uint32_t slot,
+                     uint64_t bar)
+{
+	static const struct vpci_kind function = {read_function, write_function};
+	const struct pci_bar bars[PCI_BARS] = {[0] = {.size = VIRTIO_PCI_PAGE, .value = bar}};
+
+	d->kind = kind;
+	d->virtio.offered = kind->features;
+	d->virtio.n_queues = kind->n_queues;
+	d->virtio.queue_size = kind->queue_size;
+	notifier_make(&d->function, kind->id, slot, bars);
+	d->function.pci.kind = &function;
+	d->function.pci.words[PCI_CLASS / 4] = kind->class;
+	add_capabilities(&d->function.pci);
+}
+
+void virtio_pci_reset(struct virtio_pci *d, bool alive)
+{
+	d->function.alive = alive;
+	notifier_reset(&d->function, VIRTIO_PCI_ISR_QUEUE | VIRTIO_PCI_ISR_CONFIG);
+	virtio_reset(&d->virtio);
+	for (uint32_t i = 0; i < ARRAY_SIZE(d->window); i++)
+		d->window[i] = 0;
+}
+
+uint64_t virtio_pci_read(struct virtio_pci *d, uint64_t offset, uint32_t width)
+{
+	struct spinlock *lock = &d->function.vm->devices;
+	uint64_t value;
+
+	spin_lock(lock);
+	value = read_register(d, offset, width);
+	spin_unlock(lock);
+	return value;
+}
+
+void virtio_pci_write(struct virtio_pci *d, uint64_t offset, uint64_t value)
+{
+	struct spinlock *lock = &d->function.vm->devices;
+
+	spin_lock(lock);
+	write_register(d, offset, (uint32_t)value);
+	spin_unlock(lock);
+}

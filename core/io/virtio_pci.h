@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A virtio device that Tally emulates, as a PCI function with INTx (VIRTIO 1.2, 4.1). BAR 0 is one
+ * page with all registers, which traps. The lock of the VM's devices protects what is not constant,
+ * unless the kind of device says otherwise.
+ */
+#ifndef CORE_IO_VIRTIO_PCI_H
+#define CORE_IO_VIRTIO_PCI_H
+
+#include "core/devices/virtio.h"
+#include "core/io/notifier.h"
+
+#define VIRTIO_PCI_PAGE UINT64_C(0x1000)
+
+/* Parts of BAR 0, in the order of the types of their capabilities, 1 to 4. */
+#define VIRTIO_PCI_PART 0x100U
+enum { VIRTIO_PCI_COMMON, VIRTIO_PCI_NOTIFY, VIRTIO_PCI_ISR, VIRTIO_PCI_CONFIG, VIRTIO_PCI_PARTS };
+#define VIRTIO_PCI_NOTIFY_STEP 4U /* bytes from one queue to the next */
+
+/* Bits of the ISR status, which is the notifier's state. */
+#define VIRTIO_PCI_ISR_QUEUE  1U
+#define VIRTIO_PCI_ISR_CONFIG 2U
+
+struct virtio_pci;
+
+/* The kind of a device. The lock of the VM's devices is held, also in a notification. */
+struct virtio_pci_kind {
+	uint32_t id, class; /* as in configuration space */
+	uint16_t n_queues, queue_size;
+	uint64_t features;
+	/* Accesses to its own configuration: `width` bytes, 1 to 8; of a write the lowest one. */
+	uint64_t (*read_config)(const struct virtio_pci *d, uint32_t offset, uint32_t width);
+	void (*write_config)(struct virtio_pci *d, uint32_t offset, uint8_t value);
+	void (*notify)(struct virtio_pci *d, uint32_t queue);
+	/* The driver has changed the common configuration, or whether it may master the bus. */
+	void (*changed)(struct virtio_pci *d);
+};
+
+struct virtio_pci {
+	struct notifier function;
+	struct virtio virtio;
+	const struct virtio_pci_kind *kind; /* constant after boot */
+	uint32_t window[3];                 /* as the driver has written it */
+};
+
+/* Adds the device to its VM's bus, with BAR 0 there. d->function.vm and its source are set. At boot
+ * only. */
+void virtio_pci_make(struct virtio_pci *d, const struct virtio_pci_kind *kind, uint32_t slot,
+                     uint64_t bar);
+
+/* A life begins (`alive`), or is over: all is as after reset. The caller holds the lock, and knows
+ * of the change. */
+void virtio_pci_reset(struct virtio_pci *d, bool alive);
+
+/* Whether the driver has set the device up, and nothing has failed since. The caller holds the
+ * lock. */
+static inline bool virtio_pci_is_live(const struct virtio_pci *d)
+{
+	return virtio_is_live(&d->virtio) && d->function.pci.header.command & PCI_COMMAND_MASTER;
+}
+
+/* Interrupts the VM: buffers were used, or (`good` is false) the driver has to reset the device.
+ * The caller holds the lock. */
+void virtio_pci_tell(struct virtio_pci *d, bool good);
+
+/* Accesses to the page. The caller does not hold the lock. */
+uint64_t virtio_pci_read(struct virtio_pci *d, uint64_t offset, uint32_t width);
+void virtio_pci_write(struct virtio_pci *d, uint64_t offset, uint64_t value);
+
+#endif

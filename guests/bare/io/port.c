@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "guests/bare/io/port.h"
+
+#include "guests/bare/bare.h"
+#include "guests/bare/io/rng.h"
+
+#define ID      0x10411af4U
+#define SLOTS   32U
+#define VENDOR  9U /* a capability of virtio */
+#define DONE    15U
+#define DRIVER  3U
+#define AGREED  11U
+#define VERSION 1U /* bit 32 of the features */
+
+#define MORE     1U /* flags of descriptors */
+#define WRITES   2U
+#define INDIRECT 4U
+
+#define PARTS 6U
+
+#define PLIC        0x0c000000UL
+#define PLIC_ENABLE (PLIC + 0x2000UL)
+#define PLIC_CLAIM  (PLIC + 0x200004UL)
+#define SOURCE      31U /* the highest that its VM has left */
+
+struct port_ring port_rings[PORT_QUEUES];
+static uint8_t buffers[PORT_QUEUES][PORT_QUEUE][PORT_BUFFER] __attribute__((aligned(64)));
+static struct port_descriptor indirect[PORT_QUEUE][PARTS] __attribute__((aligned(16)));
+
+static void find_parts(struct port *p, uint64_t page)
+{
+	uint64_t *parts[] = {&p->common, &p->notify, &p->isr, &p->config};
+	uint32_t at = in8(page + PCI_CAPABILITIES);
+
+	for (uint32_t i = 0; at && i < PCI_CAPS_MAX; i++, at = in8(page + at + 1)) {
+		uint32_t kind = in8(page + at + 3);
+
+		if (in8(page + at) != VENDOR || !kind || kind > 4)
+			continue;
+		*parts[kind - 1] = pci_bar(page, in8(page + at + 4)) + in32(page + at + 8);
+		if (kind == 2)
+			p->multiplier = in32(page + at + 16);
+	}
+}
+
+static bool agree(struct port *p, uint32_t features)
+{
+	out8(p->common + 20, 0);
+	while (port_status(p))
+		;
+	out8(p->common + 20, DRIVER);
+	out32(p->common, 0);
+	p->features = in32(p->common + 4) & features;
+	out32(p->common + 8, 0);
+	out32(p->common + 12, p->features);
+	out32(p->common + 8, 1);
+	out32(p->common + 12, VERSION);
+	out8(p->common + 20, AGREED);
+	return port_status(p) == AGREED;
+}
+
+static void set_queue(const struct port *p, uint32_t n)
+{
+	struct port_ring *ring = &port_rings[n];
+
+	out16(p->common + 22, (uint16_t)n);
+	out16(p->common + 24, PORT_QUEUE);
+	out64(p->common + 32, (uint64_t)ring->descriptors);
+	out64(p->common + 40, (uint64_t)&ring->available);
+	out64(p->common + 48, (uint64_t)&ring->used);
+	out16(p->common + 28, 1);
+}
+
+static void publish(struct port *p, uint32_t queue, uint32_t slot)
+{
+	struct port_ring *ring = &port_rings[queue];
+
+	ring->available.ring[p->next[queue] % PORT_QUEUE] = (uint16_t)slot;
+	ring->available.event = p->taken[queue];
+	__asm__ volatile("fence" ::: "memory");
+	*(volatile uint16_t *)&ring->available.index = ++p->next[queue];
+}
+
+bool port_open(struct port *p, uint32_t features, uint32_t n, uint32_t bytes)
+{
+	uint64_t page = 0;
+
+	for (uint32_t slot = SLOTS; slot-- && !page;) {
+		if (in32(pci_page(slot * 8)) == ID)
+			page = pci_page(slot * 8);
+	}
+	if (!page)
+		return false;
+	*p = (struct port){.source = SOURCE};
+	find_parts(p, page);
+	out16(page + PCI_COMMAND, PCI_MEMORY | PCI_MASTER);
+	if (!agree(p, features))
+		return false;
+	for (uint32_t i = 0; i < PORT_MAC; i++)
+		p->mac[i] = in8(p->config + i);
+	for (uint32_t i = 0; i < PORT_QUEUES; i++)
+		set_queue(p, i);
+	for (uint32_t i = 0; i < n; i++) {
+		port_rings[PORT_RECEIVES].descriptors[i] = (struct port_descriptor){
+		    (uint64_t)buffers[PORT_RECEIVES][i], PORT_HEADER + bytes, WRITES, 0};
+		publish(p, PORT_RECEIVES, i);
+	}
+	out8(p->common + 20, DONE);
+	out32(PLIC + 4UL * p->source, 1);
+	out32(PLIC_ENABLE, 1U << p->source);
+	csr_set(sie, IRQ_EXTERNAL);
+	return true;
+}
+
+uint8_t port_status(const struct port *p)
+{
+	return in8(p->common + 20);
+}
+
+static uint16_t used(uint32_t queue)
+{
+	uint16_t index = *(volatile uint16_t *)&port_rings[queue].used.index;
+
+	__asm__ volatile("fence" ::: "memory");
+	return index;
+}
+
+/* Asks for an interrupt with the next buffer. */
+static void want(const struct port *p, uint32_t queue)
+{
+	*(volatile uint16_t *)&port_rings[queue].available.event = p->taken[queue];
+	__asm__ volatile("fence" ::: "memory");
+}
+
+uint8_t *port_frame(struct port *p)
+{
+	p->taken[PORT_SENDS] = used(PORT_SENDS);
+	while ((uint16_t)(p->next[PORT_SENDS] - p->taken[PORT_SENDS]) == PORT_QUEUE) {
+		want(p, PORT_SENDS);
+		if (used(PORT_SENDS) == p->taken[PORT_SENDS])
+			port_wait(p);
+		p->taken[PORT_SENDS] = used(PORT_SENDS);
+	}
+	return &buffers[PORT_SENDS][p->next[PORT_SENDS] % PORT_QUEUE][PORT_HEADER];
+}
+
+/* All parts but the first two have one byte. */
+static void cut(struct port_descriptor *d, uint32_t base, uint64_t at, uint32_t size,
+                uint32_t parts)
+{
+	for (uint32_t i = 0; i < parts; i++) {
+		uint32_t n = i + 1 == parts ? size : i ? 1 : PORT_HEADER;
+
+		d[i] = (struct port_descriptor){at, n, i + 1 < parts ? MORE : 0,
+		                                (uint16_t)(base + i + 1)};
+		at += n;
+		size -= n;
+	}
+}
+
+void port_offer(struct port *p, uint32_t size, uint32_t parts)
+{
+	uint32_t slot = p->next[PORT_SENDS] % PORT_QUEUE;
+	uint64_t at = (uint64_t)buffers[PORT_SENDS][slot];
+	struct port_descriptor *d = &port_rings[PORT_SENDS].descriptors[slot];
+
+	for (uint32_t i = 0; i < PORT_HEADER; i++)
+		buffers[PORT_SENDS][slot][i] = 0;
+	if (p->features & PORT_INDIRECT) {
+		cut(indirect[slot], 0, at, PORT_HEADER + size, parts);
+		*d =
+		    (struct port_descriptor){(uint64_t)indirect[slot],
+		                             parts * (uint32_t)sizeof(indirect[0][0]), INDIRECT, 0};
+	} else {
+		cut(d, slot, at, PORT_HEADER + size, 1);
+	}
+	publish(p, PORT_SENDS, slot);
+}
+
+void port_notify(const struct port *p, uint32_t queue)
+{
+	__asm__ volatile("fence" ::: "memory");
+	out16(p->notify + (uint64_t)p->multiplier * queue, (uint16_t)queue);
+}
+
+uint8_t *port_received(struct port *p, uint32_t *size)
+{
+	uint32_t entry = p->taken[PORT_RECEIVES] % PORT_QUEUE;
+
+	if (used(PORT_RECEIVES) == p->taken[PORT_RECEIVES])
+		return NULL;
+	*size = port_rings[PORT_RECEIVES].used.ring[entry].length - PORT_HEADER;
+	return &buffers[PORT_RECEIVES][port_rings[PORT_RECEIVES].used.ring[entry].id % PORT_QUEUE]
+	               [PORT_HEADER];
+}
+
+void port_release(struct port *p)
+{
+	uint32_t entry = p->taken[PORT_RECEIVES]++ % PORT_QUEUE;
+
+	publish(p, PORT_RECEIVES, port_rings[PORT_RECEIVES].used.ring[entry].id % PORT_QUEUE);
+	want(p, PORT_RECEIVES);
+}
+
+void port_wait(struct port *p)
+{
+	uint32_t source;
+
+	__asm__ volatile("wfi");
+	source = in32(PLIC_CLAIM);
+	(void)in8(p->isr);
+	if (source)
+		out32(PLIC_CLAIM, source);
+}

@@ -30,20 +30,21 @@ def needs_a_system(test):
 @pytest.fixture(scope="module", name="releases")
 def made_twice():
     """Folders of two releases. The folders have names of different length."""
-    top = pathlib.Path(tempfile.mkdtemp(prefix="tally-release-"))
-    found = []
-    for name in ("a", "another"):
-        clone = top / name
-        subprocess.run(["git", "clone", "--quiet", harness.ROOT, clone], check=True)
-        for fetched in FETCHED:
-            if (harness.BUILD / fetched).exists():
-                shutil.copytree(harness.BUILD / fetched, clone / "build" / fetched, symlinks=True)
-        env = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
-        subprocess.run(["make", "release"], cwd=clone, check=True, stdout=subprocess.DEVNULL,
-                       env=env)
-        found.append(clone / "build/release")
-    yield found
-    shutil.rmtree(top)
+    with tempfile.TemporaryDirectory(prefix="tally-release-") as top:
+        found = []
+        for name in ("a", "another"):
+            clone = pathlib.Path(top) / name
+            subprocess.run(["git", "clone", "--quiet", harness.ROOT, clone], check=True)
+            for fetched in FETCHED:
+                if (harness.BUILD / fetched).exists():
+                    shutil.copytree(harness.BUILD / fetched, clone / "build" / fetched,
+                                    symlinks=True)
+            env = {name: value for name, value in os.environ.items()
+                   if not name.startswith("MAKE")}
+            subprocess.run(["make", "release"], cwd=clone, check=True, stdout=subprocess.DEVNULL,
+                           env=env)
+            found.append(clone / "build/release")
+        yield found
 
 
 def test_the_same_bytes(releases):

@@ -165,7 +165,8 @@ static bool may_go_on(const struct sending *s, const struct frame *frame)
 {
 	uint64_t spent = csr_read(CSR_INSTRET) - s->since + (uint64_t)TELL * (s->n_told + 1);
 
-	return !s->begun || spent + OFFER + frame->from.size + EACH * frame->from.n_parts <= STAY;
+	return !s->begun ||
+	       spent + OFFER + frame->from.size + (uint64_t)EACH * frame->from.n_parts <= STAY;
 }
 
 /* Returns a mask of the ports to which the frame goes; *good: it may be sent. */

@@ -18,7 +18,8 @@ HOST_SRC_vm_refusals := $(addprefix tests/host/,test_vm_refusals.c test_vm_pmu.c
 	test_vm_life.c test_vm_aia.c test_vm_memory.c test_pmu_node.c test_vm_devices.c \
 	test_vm_functions.c test_vm_shared.c test_vm_bell.c test_vm_networks.c test_vm_harts.c \
 	test_vm_turns.c test_vm_budget.c test_vm_operator.c test_vm_schedule.c \
-	test_vm_machine.c board.c) core/devices/vswitch.c core/host/host_iommu.c tools/vm_check/tree.c $(VM_TREE_TEST)
+	test_vm_machine.c board.c) core/devices/vswitch.c core/host/host_iommu.c \
+	tools/vm_check/tree.c $(VM_TREE_TEST)
 HOST_LIBS_vm_refusals := -lfdt
 
 HOST_TESTS += pci_assign

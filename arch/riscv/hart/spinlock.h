@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lock order, outermost first: vm->devices or the lock of DMA (dma.h), then console, a hart's
- * `gate` (core/io/wired.c), `aiming` (external.c) or a port (ports.c). No lock is held when a guest is entered or
- * when vpmu/ is called. All other state belongs to one hart (see core/vcpu/vcpu.h).
+ * `gate` (core/io/wired.c), `aiming` (external.c) or a port (ports.c). No lock is held when a guest
+ * is entered or when vpmu/ is called. All other state belongs to one hart (see core/vcpu/vcpu.h).
  *
  * The console's lock also protects the host's UART. Acquire and release in C order only memory, so
  * the fences are explicit and include devices (docs/memory-order.md, "Lock").

@@ -12,6 +12,11 @@
  *                is its own MAC; pause=: ticks before, with the port set up
  *   role=listen  counts what comes by its sender until END comes, and prints that; deaf=1: does
  *                not look, and ends after ticks=
+ *   role=flood   sends frames of size= bytes to to= until ticks= are over
+ *   role=lives   takes frames= frames, checks them and what a life begins with, and restarts; ends
+ *                when none comes for half a second
+ *   role=hostile rounds= times: anything in both queues, a notification, perhaps a reset; then
+ *                checks memory that no descriptor was for; seed= chooses
  * A ping waits for the other one: it says HELLO to it until it hears an answer. events=1: with
  * event indexes; buffers=, bytes=: how many it has for frames to receive, and for how large ones.
  */
@@ -255,13 +260,123 @@ static int listen(void)
 	return 0;
 }
 
+static int pour(void)
+{
+	uint64_t until = csr_read(time) + bootarg_num("ticks", 0), n = 0;
+
+	for (; csr_read(time) < until; n++) {
+		send(bootarg_num("to", 0), DATA, (uint32_t)n, (uint32_t)bootarg_num("size", 60), 1);
+		port_notify(&port, PORT_SENDS);
+	}
+	print("net: %u frames sent\n", n);
+	return 0;
+}
+
+/* --- memory that frames must not reach ----------------------------------------------------- */
+
+#define GUARD 4096U
+
+/* Of a life: 0 at its beginning. */
+static uint8_t guarded[GUARD];
+
+static uint64_t changed_from(uint8_t value)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < GUARD; i++)
+		n += ((volatile uint8_t *)guarded)[i] != value;
+	return n;
+}
+
+static int live(void)
+{
+	uint64_t strange = changed_from(0), frames = bootarg_num("frames", 1);
+	uint32_t size;
+
+	for (uint64_t n = 0; n < frames; n++) {
+		uint64_t until = csr_read(time) + 500 * MS;
+		const uint8_t *frame;
+
+		while (!(frame = port_received(&port, &size))) {
+			if (csr_read(time) >= until)
+				return 0;
+		}
+		strange += is_wrong(frame, number_of(frame), size, 1514);
+		port_release(&port);
+	}
+	print("net: %u strange\n", strange);
+	sbi_call(SBI_EXT_SRST, SBI_SRST_RESET, 1, 0, 0, 0, 0, 0);
+	return 1;
+}
+
+static uint64_t state;
+
+static uint64_t chance(uint64_t below)
+{
+	state = state * 6364136223846793005UL + 1442695040888963407UL;
+	return (state >> 33) % below;
+}
+
+/* Where frames may be read and written. */
+static uint8_t reached[2 * PORT_BUFFER];
+
+/* An address there, one outside all RAM, or that of a table. */
+static uint64_t any_address(void)
+{
+	static const uint64_t outside[] = {0, 0x30100000, 0x0c000000, 0x7ffffff0, 1UL << 40, ~0UL};
+
+	if (chance(4))
+		return (uint64_t)reached + (chance(2) ? 0 : chance(PORT_BUFFER));
+	return chance(2) ? outside[chance(6)]
+	                 : (uint64_t)port_rings[0].descriptors + 16 * chance(8);
+}
+
+/* Never long enough to leave what may be reached. */
+static void spoil(struct port_ring *ring)
+{
+	for (uint32_t i = 0; i < PORT_QUEUE; i++) {
+		struct port_descriptor *d = &ring->descriptors[i];
+
+		d->address = any_address();
+		d->length = (uint32_t)(chance(8) ? chance(8) ? 1 + chance(PORT_BUFFER) : 0 : 16);
+		d->flags = (uint16_t)chance(8);
+		d->next = (uint16_t)(chance(8) ? chance(PORT_QUEUE) : chance(65536));
+		ring->available.ring[i] =
+		    (uint16_t)(chance(8) ? chance(PORT_QUEUE) : chance(65536));
+	}
+	ring->available.index += (uint16_t)(chance(16) ? chance(8) : chance(65536));
+	ring->available.event = (uint16_t)chance(65536);
+}
+
+static int be_hostile(void)
+{
+	uint64_t rounds = bootarg_num("rounds", 1), changed;
+
+	state = bootarg_num("seed", 1);
+	for (uint32_t i = 0; i < GUARD; i++)
+		guarded[i] = 0x5a;
+	for (uint64_t n = 0; n < rounds; n++) {
+		put_mac(&reached[PORT_HEADER], 255);
+		for (uint32_t i = 0; i < PORT_MAC; i++)
+			reached[PORT_HEADER + PORT_MAC + i] = port.mac[i];
+		spoil(&port_rings[PORT_SENDS]);
+		spoil(&port_rings[PORT_RECEIVES]);
+		port_notify(&port, PORT_SENDS);
+		if (chance(2) && !port_open(&port, (uint32_t)chance(4) << 28, PORT_QUEUE, 1518))
+			return 1;
+	}
+	changed = changed_from(0x5a);
+	print("net: %u hostile rounds, %u changed\n", rounds, changed);
+	return changed != 0;
+}
+
 int net(uint64_t hartid)
 {
 	static const struct {
 		const char *name;
 		int (*run)(void);
-	} roles[] = {
-	    {"echo", echo}, {"ping", ping}, {"cost", cost}, {"talk", talk}, {"listen", listen}};
+	} roles[] = {{"echo", echo},  {"ping", ping},          {"cost", cost}, {"flood", pour},
+	             {"lives", live}, {"hostile", be_hostile}, {"talk", talk}, {"listen", listen}};
 	uint32_t features = bootarg_num("events", 0) ? PORT_EVENTS : 0;
 	uint32_t count = (uint32_t)bootarg_num("buffers", PORT_QUEUE);
 

@@ -99,11 +99,41 @@ def test_without_buffers(tmp_path):
     """Frames are lost, and counted at the receiver: without a buffer, and with too small ones."""
     for args, got in (("buffers=0", 0), ("buffers=64 bytes=100", 1)):
         result = run(tmp_path, [vm("alpha", "role=talk after=200000 script=2.0.1000,2.0.1000"),
-                                vm("beta", "role=listen deaf=1 ticks=1000000 " + args)], network("alpha", "beta"))
+                                vm("beta", "role=listen deaf=1 ticks=1000000 " + args)],
+                     network("alpha", "beta"))
         assert result.status == harness.OK, str(result)
         assert counts(result, "alpha") == (3, 0, 0, 0)
         # The frame that ends a talk is short.
         assert counts(result, "beta")[2:] == (got, 3 - got), str(result)
+
+
+@pytest.mark.parametrize("harts", [1, 2])
+def test_restarts(tmp_path, harts):
+    """A VM restarts again and again while frames for it come without a pause: it finds its memory
+    as a life begins, and each frame is received or lost."""
+    vms = [vm("alpha", "role=flood to=2 ticks=2000000 size=1514"),
+           vm("beta", "role=lives frames=40", harts - 1, "restart-limit = <20>;")]
+    result = run(tmp_path, vms, network("alpha", "beta"), 
+                 *([["--harts", harts]] if harts > 1 else []),
+                 profile="smp" if harts > 1 else "exact")
+    assert set(result.vm("beta")) == {"net: 0 strange"}, str(result)
+    assert sum("starts again" in line for line in result.own) >= 1
+    [line] = result.vm("alpha")
+    sent = int(re.fullmatch(r"net: (\d+) frames sent", line)[1])
+    assert counts(result, "alpha")[:2] == (sent, 0)
+
+
+def test_hostile_queues(tmp_path):
+    """Descriptors, rings and indexes with anything in them, of the sender and of the receiver: no
+    byte of the VM beside them changes, and no stay is long."""
+    for seed in (1, 2):
+        vms = [vm("alpha", f"role=hostile seed={seed} rounds=2000"),
+               vm("beta", f"role=hostile seed={seed + 7} rounds=2000"),
+               vm("gamma", "role=listen deaf=1 ticks=3000000")]
+        result = run(tmp_path, vms, network("alpha", "beta", "gamma"))
+        assert result.status == harness.OK, str(result)
+        for name in ("alpha", "beta"):
+            assert result.vm(name) == ["net: 2000 hostile rounds, 0 changed"], str(result)
 
 
 def cost(tmp_path, args):

@@ -166,8 +166,9 @@ static __attribute__((noinline)) long stored_in_part(void)
 	return 0;
 }
 
-/* Returns false if there is no device, or if the exit has to be recorded. The loop is unrolled, so
- * that the table costs nothing: its addresses become constants, and its pointers calls. */
+/* Returns false if there is no device (a port is none for a store), or if the exit has to be
+ * recorded. The loop is unrolled, so that the table costs nothing: its addresses become constants,
+ * and its pointers calls. */
 static inline __attribute__((always_inline)) bool access(uint64_t htinst, bool store,
                                                          uint64_t *value)
 {
@@ -178,7 +179,7 @@ static inline __attribute__((always_inline)) bool access(uint64_t htinst, bool s
 
 #pragma GCC unroll 16
 	for (uint32_t n = 0; n < DEVICES; n++) {
-		if (!found && is_at(vcpu->vm, n, gpa)) {
+		if (!found && !(store && n == PORTS) && is_at(vcpu->vm, n, gpa)) {
 			if (devices[n].recorded && vcpu->last_words)
 				return false;
 			if (store)
@@ -201,13 +202,24 @@ long mmio_load(uint64_t htinst)
 	return access(htinst, false, &value) ? loaded(value) : MMIO_NONE;
 }
 
+/* A store to a port, which may be done in part. Apart, so that other stores do not pay for it. */
+static __attribute__((noinline)) long store_port(uint64_t htinst)
+{
+	struct vcpu *vcpu = this_vcpu();
+	uint64_t gpa = faulting();
+
+	if (!is_at(vcpu->vm, PORTS, gpa) || vcpu->last_words)
+		return MMIO_NONE;
+	ports_write(vcpu->vm, gpa - GUEST_PORT_BASE, vcpu->ctx.x[insn_transformed_rs2(htinst)],
+	            insn_transformed_width(htinst));
+	return vcpu->call.again ? stored_in_part() : stored();
+}
+
 long mmio_store(uint64_t htinst)
 {
 	if (!insn_is_transformed_store(htinst) || !is_fast(this_vcpu()))
 		return MMIO_NONE;
-	if (!access(htinst, true, NULL))
-		return MMIO_NONE;
-	return __builtin_expect(this_vcpu()->call.again, 0) ? stored_in_part() : stored();
+	return access(htinst, true, NULL) ? stored() : store_port(htinst);
 }
 
 /* There is no device, or an instruction that no device understands. */

@@ -260,11 +260,16 @@ static int listen(void)
 	return 0;
 }
 
+static bool is_over(uint64_t until)
+{
+	return csr_read(time) >= until;
+}
+
 static int pour(void)
 {
 	uint64_t until = csr_read(time) + bootarg_num("ticks", 0), n = 0;
 
-	for (; csr_read(time) < until; n++) {
+	for (; !is_over(until); n++) {
 		send(bootarg_num("to", 0), DATA, (uint32_t)n, (uint32_t)bootarg_num("size", 60), 1);
 		port_notify(&port, PORT_SENDS);
 	}

@@ -288,7 +288,7 @@ static void report_shared(const struct vm *vm, const struct vm_tree *tree)
 }
 
 /* "vm alpha: has a port of network lan, 02:11:22:33:44:55, the uplink" */
-static void report_ports(const struct vm *vm, const struct vm_tree *tree)
+static __attribute__((noinline)) void report_ports(const struct vm *vm, const struct vm_tree *tree)
 {
 	for (uint32_t i = 0; i < vm->config->n_ports; i++) {
 		const struct vm_port *p = &vm->config->ports[i];
@@ -416,14 +416,16 @@ static void make_vm(struct vm *vm, const struct vm_tree *tree, bool vmids)
 	functions_make(vm);
 	operator_create(vm);
 	power_key_make(vm, page_alloc_array);
-	ports_add(vm);
+	if (vm->config->n_ports)
+		ports_add(vm);
 	mmio_init(vm);
 	hs_memory_add_devices(config);
 	make_device_tree(vm, tree);
 	report_vm(vm);
 	operator_report(vm);
 	report_shared(vm, tree);
-	report_ports(vm, tree);
+	if (vm->config->n_ports)
+		report_ports(vm, tree);
 	for (uint32_t i = 0; i < config->n_devices; i++)
 		report_device(vm, &config->devices[i]);
 }

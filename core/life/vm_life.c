@@ -240,7 +240,8 @@ static void vm_begin(struct vm *vm, uint64_t now)
 	bells_begin(vm);
 	operator_function_reset(vm, true);
 	power_key_reset(vm, true);
-	ports_reset(vm, true);
+	if (vm->config->n_ports)
+		ports_reset(vm, true);
 	dma_begin(vm);
 	/* Its clock starts at 0. The VMs that boot starts have a common start instead. */
 	if (vm->life.number > 1 || vm->config->deferred)

@@ -14,7 +14,7 @@ _start:
 	j	begin
 	nop
 	.quad	0x200000		/* text_offset: from the base of RAM */
-	.quad	image_end - _start	/* with bss */
+	.quad	image_end - _start	/* with .bss and .noinit */
 	.quad	0			/* flags: little endian */
 	.word	2, 0			/* header version 0.2 */
 	.quad	0
@@ -28,7 +28,7 @@ begin:
 	csrci	sstatus, 2
 	la	sp, stack_top
 	la	t0, bss_start
-	la	t1, image_end
+	la	t1, bss_end
 1:	bgeu	t0, t1, 2f
 	sd	zero, 0(t0)
 	addi	t0, t0, 8

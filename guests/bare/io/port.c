@@ -24,7 +24,8 @@
 #define SOURCE      31U /* the highest that its VM has left */
 
 struct port_ring port_rings[PORT_QUEUES];
-static uint8_t buffers[PORT_QUEUES][PORT_QUEUE][PORT_BUFFER] __attribute__((aligned(64)));
+static uint8_t buffers[PORT_QUEUES][PORT_QUEUE][PORT_BUFFER]
+    __attribute__((aligned(64), section(".noinit")));
 static struct port_descriptor indirect[PORT_QUEUE][PARTS] __attribute__((aligned(16)));
 
 static void find_parts(struct port *p, uint64_t page)

@@ -199,8 +199,9 @@ GUESTS ?=
 .PHONY: guests test test-host test-qemu test-long check check-clang
 guests: $(GUESTS)
 
-test-host: $(HOST_BIN) $(B)/host/threads setup-test
-	$(Q)tools/make/host-tests $(HOST_BIN) $(B)/host/threads tests/order/order.py
+test-host: $(HOST_BIN) $(B)/host/threads $(B)/host/ports_threads setup-test
+	$(Q)tools/make/host-tests $(HOST_BIN) $(B)/host/threads $(B)/host/ports_threads \
+		tests/order/order.py
 
 # The handshakes of docs/memory-order.md, judged by RISC-V's memory model.
 .PHONY: host-order

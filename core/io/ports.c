@@ -72,11 +72,11 @@ static void stop(struct port *p, struct port_queue *q, struct virtio_queue *ring
 
 	do { /* WAITS */
 		spin_lock(&p->lock);
-		q->live = false;
+		atomic_store_explicit(&q->live, false, memory_order_relaxed);
+		q->malformed = false;
 		users = q->users;
 		spin_unlock(&p->lock);
 	} while (users);
-	q->malformed = false;
 	/* It goes on there if there was no reset. */
 	if (q->started && ring->enabled) {
 		ring->next = q->ring.next;
@@ -87,13 +87,15 @@ static void stop(struct port *p, struct port_queue *q, struct virtio_queue *ring
 static void start(struct port *p, struct port_queue *q, const struct virtio_queue *ring)
 {
 	struct virtio_pci *d = &p->device;
+	bool good;
 
 	spin_lock(&p->lock);
-	q->live = virtqueue_map(d->function.vm, ring, d->virtio.accepted, &q->ring);
-	q->malformed = !q->live;
+	good = virtqueue_map(d->function.vm, ring, d->virtio.accepted, &q->ring);
+	atomic_store_explicit(&q->live, good, memory_order_relaxed);
+	q->malformed = !good;
 	p->reached = 0;
 	spin_unlock(&p->lock);
-	if (q->malformed)
+	if (!good)
 		virtio_pci_tell(d, false);
 }
 

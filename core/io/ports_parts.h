@@ -3,6 +3,8 @@
 #ifndef CORE_IO_PORTS_PARTS_H
 #define CORE_IO_PORTS_PARTS_H
 
+#include <stdatomic.h>
+
 #include "arch/riscv/hart/spinlock.h"
 #include "core/devices/vswitch.h"
 #include "core/io/ports.h"
@@ -23,8 +25,10 @@ struct network {
  */
 struct port_queue {
 	struct virtqueue ring;
-	bool started;   /* the driver has it set up; written with the lock of the VM's devices */
-	bool live;      /* that, and it was not malformed */
+	bool started; /* the driver has it set up; written with the lock of the VM's devices */
+	/* That, and it was not malformed. Written with the port's lock; the hart that sends looks
+	 * at it without. */
+	atomic_bool live;
 	bool malformed; /* found by a hart that could not tell the driver yet */
 	uint32_t users;
 };

@@ -103,18 +103,30 @@ static void copy(const struct virtqueue_buffer *to, const struct frame *frame)
 	put(to, frame->checked);
 }
 
-/* Takes a buffer of the receiver for so many bytes. */
-static bool reserve(struct port *to, uint64_t size, struct virtqueue_buffer *buffer)
+static bool is_live(const struct port_queue *q)
+{
+	return atomic_load_explicit(&q->live, memory_order_relaxed);
+}
+
+/* The caller has the lock. */
+static void give_up(struct port_queue *q)
+{
+	atomic_store_explicit(&q->live, false, memory_order_relaxed);
+	q->malformed = true;
+}
+
+/* Takes a buffer of the receiver for so many bytes. Returns whether it has; *tell: otherwise, the
+ * receiver's driver has to be told that its queue is malformed. */
+static bool reserve(struct port *to, uint64_t size, struct virtqueue_buffer *buffer, bool *tell)
 {
 	struct port_queue *q = &to->queues[PORT_RECEIVES];
 	bool taken = false;
 	int32_t n;
 
 	spin_lock(&to->lock);
-	n = q->live ? virtqueue_peek(&q->ring, true, RECEIVED_PARTS, buffer) : 0;
+	n = is_live(q) ? virtqueue_peek(&q->ring, true, RECEIVED_PARTS, buffer) : 0;
 	if (n < 0) {
-		q->live = false;
-		q->malformed = true;
+		give_up(q);
 	} else if (n && buffer->size >= size) {
 		q->ring.next++;
 		q->users++;
@@ -122,6 +134,7 @@ static bool reserve(struct port *to, uint64_t size, struct virtqueue_buffer *buf
 	}
 	if (!taken)
 		to->counts.lost++;
+	*tell = q->malformed;
 	spin_unlock(&to->lock);
 	return taken;
 }
@@ -144,15 +157,12 @@ static bool complete(struct port *to, uint32_t head, uint64_t size)
 static void deliver(struct sending *s, struct port *to, const struct frame *frame)
 {
 	struct virtqueue_buffer buffer;
-	bool tell = true;
+	bool tell;
 
 	s->begun = true;
-	if (reserve(to, frame->from.size, &buffer)) {
+	if (reserve(to, frame->from.size, &buffer, &tell)) {
 		copy(&buffer, frame);
 		tell = complete(to, buffer.head, frame->from.size);
-	} else {
-		/* A queue that turns out to be malformed later is told later. */
-		tell = __atomic_load_n(&to->queues[PORT_RECEIVES].malformed, __ATOMIC_RELAXED);
 	}
 	if (tell && !(s->told >> to->number & 1)) {
 		s->told |= 1U << to->number;
@@ -230,12 +240,11 @@ static bool send_frames(struct sending *s)
 	struct frame frame;
 	int32_t n;
 
-	while (__atomic_load_n(&q->live, __ATOMIC_RELAXED)) {
+	while (is_live(q)) {
 		n = virtqueue_peek(&q->ring, false, SENT_PARTS, &frame.from);
 		if (n < 0) {
 			spin_lock(&p->lock);
-			q->live = false;
-			q->malformed = true;
+			give_up(q);
 			spin_unlock(&p->lock);
 			s->tell_self = true;
 			break;
@@ -270,7 +279,7 @@ static enum { BEGUN, BUSY, NOTHING } begin(struct port *p)
 	int state;
 
 	spin_lock(&p->lock);
-	state = !q->live ? NOTHING : q->users ? BUSY : BEGUN;
+	state = !is_live(q) ? NOTHING : q->users ? BUSY : BEGUN;
 	if (state == BEGUN)
 		q->users = 1;
 	spin_unlock(&p->lock);

@@ -108,6 +108,13 @@ HOST_SRC_power_key := tests/host/test_power_key.c $(addprefix core/io/,power_key
 	notifier.c virtqueue.c vpci.c) core/devices/virtio.c core/devices/vinput.c
 $(HOST_SRC_power_key:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
+# Ports of networks, and drivers in front of them.
+HOST_TESTS += ports
+PORTS_SRC := tests/host/ports_driver.c $(addprefix core/io/,ports.c ports_send.c virtio_pci.c \
+	notifier.c virtqueue.c vpci.c) core/devices/virtio.c core/devices/vswitch.c
+HOST_SRC_ports := tests/host/test_ports.c $(PORTS_SRC)
+$(HOST_SRC_ports:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_READS
+
 HOST_TESTS += requests
 HOST_SRC_requests := tests/host/test_requests.c
 
@@ -314,6 +321,14 @@ $(B)/host/threads: $(THREADS_SRC) $(wildcard tests/host/threads.h core/*/*.h \
 	@mkdir -p $(@D)
 	@echo "  HOSTCC  $@"
 	$(Q)$(HOSTCC) $(THREADS_CFLAGS) $(filter %.c,$^) -lcmocka -lpthread -o $@
+# And ports of networks on such harts.
+PORTS_THREADS_SRC := tests/host/test_ports_threads.c $(PORTS_SRC)
+$(B)/host/ports_threads: $(PORTS_THREADS_SRC) $(wildcard tests/host/ports_driver.h core/*/*.h \
+		tests/host/hart/*/*/*.h tests/host/hart/*/*/*/*.h)
+	@mkdir -p $(@D)
+	@echo "  HOSTCC  $@"
+	$(Q)$(HOSTCC) $(THREADS_CFLAGS) $(filter %.c,$^) -lcmocka -lpthread -o $@
 .PHONY: host-threads
-host-threads: $(B)/host/threads
+host-threads: $(B)/host/threads $(B)/host/ports_threads
 	$(B)/host/threads
+	$(B)/host/ports_threads

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/host/ports_driver.h"
+
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/tree/pci_node.h"
+#include "core/vcpu/guest_mem.h"
+#include "core/vcpu/vcpu.h"
+
+#define COMMON_FEATURE 0x08U
+#define STATUS         0x14U
+#define NOTIFY         0x100U
+#define AREAS          0x1000U  /* of a queue: three of these */
+#define QUEUES         0x10000U /* bytes of one port, with both queues' buffers */
+
+struct vm stations[STATIONS];
+uint8_t rams[STATIONS][BYTES] __attribute__((aligned(4096)));
+bool levels[STATIONS];
+uint32_t raised[STATIONS];
+uint64_t instret_step;
+_Thread_local struct vcpu *driver_vcpu;
+uint32_t n_vms = STATIONS;
+struct vm *vms = stations;
+
+const uint8_t macs[STATIONS][6] = {
+    {2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}, {2, 0, 0, 0, 0, 3}, {2, 0, 0, 0, 0, 4}};
+const uint8_t broadcast[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+
+static struct vm_config configs[STATIONS];
+
+/* --- what is around it --------------------------------------------------------------------- */
+
+void *guest_mem(const struct vm *vm, gpa_t gpa, uint64_t size)
+{
+	uint64_t offset = gpa.a - RAM;
+
+	return offset < BYTES && size <= BYTES - offset ? &rams[vm - stations][offset] : NULL;
+}
+
+void vm_set_level(struct vm *vm, uint32_t source, bool high)
+{
+	assert_int_equal(source, 31);
+	raised[vm - stations] += high && !levels[vm - stations];
+	levels[vm - stations] = high;
+}
+
+void vm_raise(struct vm *vm, uint32_t source)
+{
+	vm_set_level(vm, source, true);
+}
+
+uint64_t host_csr_read(uint32_t csr)
+{
+	static _Thread_local uint64_t instret;
+
+	assert_int_equal(csr, CSR_INSTRET);
+	return instret += instret_step;
+}
+
+/* One vcpu for each thread is enough: the device asks only for what belongs to the call. */
+struct pcpu *this_pcpu(void)
+{
+	static _Thread_local struct pcpu pcpu;
+
+	return &pcpu;
+}
+
+struct guest_context *this_context(void)
+{
+	return &driver_vcpu->ctx;
+}
+
+void long_call_begin(struct vcpu *vcpu, const struct long_call *call)
+{
+	vcpu->call = *call;
+}
+
+uint32_t pci_node_slot(const struct vm_config *config, uint32_t n)
+{
+	return config->n_ports ? n : 0;
+}
+
+void imsic_send(hpa_t page, uint32_t identity)
+{
+	(void)page;
+	(void)identity;
+	fail();
+}
+
+void host_fence_devices(void)
+{
+}
+
+void host_fence(void)
+{
+}
+
+uint32_t pci_read32(uint64_t page, uint32_t offset)
+{
+	(void)page;
+	(void)offset;
+	fail();
+	return 0;
+}
+
+uint16_t pci_read16(uint64_t page, uint32_t offset)
+{
+	return (uint16_t)pci_read32(page, offset);
+}
+
+uint8_t pci_read8(uint64_t page, uint32_t offset)
+{
+	return (uint8_t)pci_read32(page, offset);
+}
+
+void pci_write16(uint64_t page, uint32_t offset, uint16_t value)
+{
+	(void)pci_read32(page, offset + value);
+}
+
+void pci_set_up(const struct pci_function *f, uint16_t command)
+{
+	(void)f;
+	(void)command;
+	fail();
+}
+
+static uint8_t pool[0x10000] __attribute__((aligned(16)));
+static size_t pool_used;
+
+static void *alloc(size_t size)
+{
+	void *at = &pool[pool_used];
+
+	pool_used += (size + 15) & ~(size_t)15;
+	assert_true(pool_used <= sizeof(pool));
+	memset(at, 0, size);
+	return at;
+}
+
+static void add_port(uint32_t station, uint32_t network, bool uplink)
+{
+	struct vm_config *config = &configs[station];
+	struct vm_port *port = &config->ports[config->n_ports++];
+
+	*port = (struct vm_port){.network = network, .source = 31, .uplink = uplink};
+	memcpy(port->mac, macs[station], sizeof(port->mac));
+}
+
+void stations_make(void)
+{
+	static struct vm_tree tree = {.n_networks = 2};
+
+	pool_used = 0;
+	memset(configs, 0, sizeof(configs));
+	memset(stations, 0, sizeof(stations));
+	memset(rams, 0, sizeof(rams));
+	memset(levels, 0, sizeof(levels));
+	memset(raised, 0, sizeof(raised));
+	add_port(0, 0, false);
+	add_port(1, 0, false);
+	add_port(2, 0, true);
+	add_port(0, 1, false);
+	add_port(3, 1, false);
+	for (uint32_t i = 0; i < STATIONS; i++)
+		stations[i].config = &configs[i];
+	ports_make(&tree, alloc);
+	for (uint32_t i = 0; i < STATIONS; i++) {
+		ports_add(&stations[i]);
+		ports_reset(&stations[i], true);
+	}
+}
+
+/* --- a driver ------------------------------------------------------------------------------ */
+
+uint64_t in(const struct driver *d, uint32_t offset, uint32_t width)
+{
+	uint64_t value = ports_read(d->vm, d->n * GUEST_PORT_STEP + offset, width);
+
+	return width < 8 ? value & ((UINT64_C(1) << 8 * width) - 1) : value;
+}
+
+void out(const struct driver *d, uint32_t offset, uint64_t value, uint32_t width)
+{
+	ports_write(d->vm, d->n * GUEST_PORT_STEP + offset, value, width);
+}
+
+uint32_t space(const struct driver *d, uint32_t offset)
+{
+	return (uint32_t)vpci_read(d->vm, ((2ULL + d->n) << 3) * PCI_PAGE + offset, 4);
+}
+
+void set_space(const struct driver *d, uint32_t offset, uint32_t value)
+{
+	vpci_write(d->vm, ((2ULL + d->n) << 3) * PCI_PAGE + offset, value, 4);
+}
+
+uint8_t *driver_area(const struct driver *d, uint32_t queue, uint32_t which)
+{
+	return &rams[d->vm - stations][2 * QUEUES * d->n + (3 * queue + which) * AREAS];
+}
+
+uint8_t *driver_buffer(const struct driver *d, uint32_t queue, uint32_t slot)
+{
+	return &rams[d->vm - stations]
+	            [2 * QUEUES * d->n + QUEUES / 2 + (queue * QUEUE + slot) * ROOM];
+}
+
+uint64_t driver_address(const struct driver *d, const uint8_t *at)
+{
+	return RAM + (uint64_t)(at - rams[d->vm - stations]);
+}
+
+void driver_describe(const struct driver *d, uint32_t queue, uint32_t n, uint64_t address,
+                     uint32_t size, uint32_t flags, uint32_t next)
+{
+	uint8_t *at = driver_area(d, queue, VIRTIO_DESCRIPTORS) + 16UL * n;
+	uint16_t ends[2] = {(uint16_t)flags, (uint16_t)next};
+
+	memcpy(at, &address, 8);
+	memcpy(at + 8, &size, 4);
+	memcpy(at + 12, ends, 4);
+}
+
+static uint16_t *word(const struct driver *d, uint32_t queue, uint32_t which, uint32_t n)
+{
+	return (uint16_t *)(void *)driver_area(d, queue, which) + n;
+}
+
+void driver_offer(struct driver *d, uint32_t queue, uint32_t head)
+{
+	*word(d, queue, VIRTIO_AVAILABLE, 2 + d->given[queue] % QUEUE) = (uint16_t)head;
+	__atomic_store_n(word(d, queue, VIRTIO_AVAILABLE, 1), ++d->given[queue], __ATOMIC_RELEASE);
+	/* The driver looks at the device's wish after it. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+static void set_queue(const struct driver *d, uint32_t queue)
+{
+	out(d, 0x16, queue, 2);
+	out(d, 0x18, QUEUE, 2);
+	for (uint32_t i = 0; i < 3; i++) {
+		out(d, 0x20 + 8 * i, driver_address(d, driver_area(d, queue, i)), 4);
+		out(d, 0x24 + 8 * i, 0, 4);
+	}
+	out(d, 0x1c, 1, 2);
+}
+
+void driver_start(struct driver *d, uint32_t station, uint32_t n, uint64_t features,
+                  uint32_t buffers)
+{
+	*d = (struct driver){.vm = &stations[station], .n = n, .features = features};
+	out(d, STATUS, 0, 1);
+	for (uint32_t i = 0; i < PORT_QUEUES; i++)
+		memset(driver_area(d, i, 0), 0, 3UL * AREAS);
+	set_space(d, PCI_COMMAND, MASTERS);
+	out(d, STATUS, 3, 1);
+	for (uint32_t i = 0; i < 2; i++) {
+		out(d, COMMON_FEATURE, i, 4);
+		out(d, COMMON_FEATURE + 4, (features | VERSION_1) >> 32 * i, 4);
+	}
+	out(d, STATUS, 0xb, 1);
+	assert_int_equal(in(d, STATUS, 1), 0xb);
+	for (uint32_t i = 0; i < PORT_QUEUES; i++)
+		set_queue(d, i);
+	for (uint32_t i = 0; i < buffers; i++) {
+		driver_describe(d, PORT_RECEIVES, i,
+		                driver_address(d, driver_buffer(d, PORT_RECEIVES, i)),
+		                HEADER + MOST, 2, 0);
+		driver_offer(d, PORT_RECEIVES, i);
+	}
+	out(d, STATUS, 0xf, 1);
+	assert_int_equal(in(d, STATUS, 1), 0xf);
+}
+
+static uint8_t contents(uint32_t number, uint32_t i)
+{
+	return (uint8_t)(number * 31 + i * 7 + (i >> 8));
+}
+
+bool driver_frame(struct driver *d, const uint8_t to[6], uint32_t number, uint32_t size)
+{
+	uint32_t slot = d->given[PORT_SENDS] % QUEUE;
+	uint8_t *at = driver_buffer(d, PORT_SENDS, slot);
+
+	d->got[PORT_SENDS] = (uint16_t)driver_used(d, PORT_SENDS);
+	if ((uint16_t)(d->given[PORT_SENDS] - d->got[PORT_SENDS]) == QUEUE)
+		return false;
+	/* The device looks at no field of it, as there is no offload. */
+	memset(at, 0xff, HEADER);
+	at += HEADER;
+	memcpy(at, to, 6);
+	memcpy(at + 6, d->vm->config->ports[d->n].mac, 6);
+	memcpy(at + 12, &number, size < 16 ? size - 12 : 4);
+	for (uint32_t i = 16; i < size; i++)
+		at[i] = contents(number, i);
+	driver_describe(d, PORT_SENDS, slot, driver_address(d, at - HEADER), HEADER + size, 0, 0);
+	driver_offer(d, PORT_SENDS, slot);
+	d->sent++;
+	return true;
+}
+
+void driver_notify(const struct driver *d)
+{
+	do {
+		driver_vcpu->call.again = false;
+		out(d, NOTIFY + 4 * PORT_SENDS, PORT_SENDS, 2);
+		/* The hart that has the queue may be a thread that does not run. */
+		if (driver_vcpu->call.again)
+			sched_yield();
+	} while (driver_vcpu->call.again);
+}
+
+uint64_t driver_used(const struct driver *d, uint32_t queue)
+{
+	return __atomic_load_n(word(d, queue, VIRTIO_USED, 1), __ATOMIC_ACQUIRE);
+}
+
+/* From somebody of its network, with the header that a device without offloads writes. */
+static bool is_good(const struct driver *d, const uint8_t *at, uint32_t size)
+{
+	static const uint8_t header[HEADER] = {[10] = 1};
+	uint32_t number = 0;
+
+	if (size < HEADER + LEAST || memcmp(at, header, HEADER))
+		return false;
+	at += HEADER;
+	size -= HEADER;
+	memcpy(&number, at + 12, size < 16 ? size - 12 : 4);
+	for (uint32_t i = 16; i < size; i++) {
+		if (at[i] != contents(number, i))
+			return false;
+	}
+	return !memcmp(at, broadcast, 6) || !memcmp(at, d->vm->config->ports[d->n].mac, 6);
+}
+
+uint32_t driver_take(struct driver *d)
+{
+	uint16_t *ring = word(d, PORT_RECEIVES, VIRTIO_USED, 2);
+	uint32_t n = 0;
+
+	for (; d->got[PORT_RECEIVES] != driver_used(d, PORT_RECEIVES); n++) {
+		uint32_t entry[2];
+
+		memcpy(entry, &ring[4 * (d->got[PORT_RECEIVES]++ % QUEUE)], sizeof(entry));
+		d->received++;
+		d->wrong +=
+		    entry[0] >= QUEUE ||
+		    !is_good(d, driver_buffer(d, PORT_RECEIVES, entry[0] % QUEUE), entry[1]);
+		driver_offer(d, PORT_RECEIVES, entry[0] % QUEUE);
+	}
+	return n;
+}
+
+struct port_counts driver_counts(const struct driver *d)
+{
+	struct port_counts counts;
+
+	port_counts_read(d->vm, d->n, &counts);
+	return counts;
+}

@@ -15,13 +15,14 @@
  *   role=flood   sends frames of size= bytes to to= until ticks= are over
  *   role=lives   takes frames= frames, checks them and what a life begins with, and restarts; ends
  *                when none comes for half a second
+ *   role=host    answers ARP and echo requests: net_host.c
  *   role=hostile rounds= times: anything in both queues, a notification, perhaps a reset; then
  *                checks memory that no descriptor was for; seed= chooses
  * A ping waits for the other one: it says HELLO to it until it hears an answer. events=1: with
  * event indexes; buffers=, bytes=: how many it has for frames to receive, and for how large ones.
  */
 #include "guests/bare/bare.h"
-#include "guests/bare/io/port.h"
+#include "guests/bare/io/net.h"
 
 enum { HELLO = 1, DATA, END };
 #define KIND     14U /* offsets in a frame, behind the type */
@@ -118,6 +119,11 @@ static uint32_t send_back(uint32_t parts)
 	port_release(&port);
 	port_notify(&port, PORT_SENDS);
 	return kind;
+}
+
+static int be_host(void)
+{
+	return net_host(&port);
 }
 
 static int echo(void)
@@ -380,8 +386,9 @@ int net(uint64_t hartid)
 	static const struct {
 		const char *name;
 		int (*run)(void);
-	} roles[] = {{"echo", echo},  {"ping", ping},          {"cost", cost}, {"flood", pour},
-	             {"lives", live}, {"hostile", be_hostile}, {"talk", talk}, {"listen", listen}};
+	} roles[] = {{"echo", echo},  {"ping", ping},     {"cost", cost},
+	             {"flood", pour}, {"lives", live},    {"hostile", be_hostile},
+	             {"talk", talk},  {"listen", listen}, {"host", be_host}};
 	uint32_t features = bootarg_num("events", 0) ? PORT_EVENTS : 0;
 	uint32_t count = (uint32_t)bootarg_num("buffers", PORT_QUEUE);
 

@@ -73,7 +73,7 @@ def told(result):
 # Linux's own stops them.
 @pytest.mark.parametrize("how, backend", [
     ("load", "ssccfg"), pytest.param("load", "sbi", marks=pytest.mark.long), ("crash", "sbi"),
-    ("crash", "ssccfg")])
+    pytest.param("crash", "ssccfg", marks=pytest.mark.long)])
 def test_the_next_kernel_counts_exactly(tmp_path, how, backend):
     result = boot(tmp_path, how, backend=backend)
     assert result.status == harness.OK, str(result)
@@ -89,7 +89,7 @@ def test_the_next_kernel_counts_exactly(tmp_path, how, backend):
         "20000000,,instructions:u", "20"] * 2
 
 
-@pytest.mark.parametrize("how", GO)
+@pytest.mark.parametrize("how", ["load", pytest.param("crash", marks=pytest.mark.long)])
 def test_none_where_a_bad_access_stops_the_vm(tmp_path, how):
     """Linux clears satp while its pc is a virtual address, and lets the access fault that follows
     take it to the physical one, in stvec."""

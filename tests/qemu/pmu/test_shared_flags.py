@@ -62,7 +62,8 @@ def test_every_arming_brings_one_interrupt_at_its_instruction(tmp_path):
         assert result.vm(name) == sampling.table("alone")
 
 
-@pytest.mark.parametrize("text", [pytest.param(CPUS[0], marks=pytest.mark.long), CPUS[1]])
+@pytest.mark.long
+@pytest.mark.parametrize("text", CPUS)
 def test_two_debian_guests(tmp_path, text):
     tree = harness.linux_tree(tmp_path, {"alpha": LINUX, "beta": LINUX})
     result = harness.run(tree, options=options(text))

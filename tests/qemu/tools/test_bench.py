@@ -317,6 +317,7 @@ def dearer(tmp_path_factory):
     return root / "build/tally.bin"
 
 
+@pytest.mark.long
 def test_one_call_more_in_the_switch_is_found(dearer, tmp_path, files):
     """By --compare, and by what guards the accepted figures in CI, under the row's name. Of all
     boots that are measured two are made: other rows are as accepted."""

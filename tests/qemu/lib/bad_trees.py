@@ -257,10 +257,76 @@ DMA = [
         devices(device(RTC, "safe")), "devices"),
 ]
 
+NAME = "the name of a network is 1 to 15 characters of a-z, 0-9 and -"
+STATION = "/one: mac-address: is no address of one station"
+
+
+def connects(what, words, networks, count=2):
+    """A tree of so many VMs, with networks."""
+    return Bad(what, words, tuple((NUMBERS[n], "") for n in range(count)), networks=networks)
+
+
+def lan(what, words, ports, first="", second=""):
+    """A tree of two VMs on a network, of which these properties are."""
+    return connects(what, "/networks/lan" + words,
+                    f"lan {{ {ports} one {{ {first} }}; two {{ {second} }}; }};")
+
+
+def nets(count, per):
+    """So many networks, of which a VM has so many ports."""
+    return " ".join(f"n{n} {{ {NUMBERS[n // per * 2]} {{ }}; {NUMBERS[n // per * 2 + 1]} {{ }}; }};"
+                    for n in range(count))
+
+
+NUMBERS = ["one", "two", "three", "four", "five", "six"]
+MAC = "mac-address = [02 00 00 00 00 01];"
+NETWORKS = [
+    connects("A network is for a VM that there is not.",
+             "/networks/lan/three: no VM has this name", "lan { one { }; three { }; };"),
+    connects("A port's VM has an address.", "/networks/lan/one@1: no VM has this name",
+             "lan { one@1 { }; two { }; };"),
+    connects("A network has one port.",
+             "/networks/lan: one VM has a port of it: a network connects two VMs at least",
+             "lan { one { }; };"),
+    connects("A network has no port.",
+             "/networks/lan: no VM has a port of it: a network connects two VMs at least",
+             "lan { };"),
+    connects("A VM has five ports.", "/networks/n4/one: is one port more than 4 of the VM",
+             nets(4, 4) + " n4 { one { }; three { }; };", 3),
+    connects("There are nine networks.", "/networks/n8: is one network more than 8", nets(9, 4),
+             6),
+    connects("A network's name is in capitals.", "/networks/LAN: " + NAME,
+             "LAN { one { }; two { }; };"),
+    connects("A network's name is too long.", "/networks/the-long-distance: " + NAME,
+             "the-long-distance { one { }; two { }; };"),
+    connects("A network has an address.", "/networks/lan@1: " + NAME,
+             "lan@1 { one { }; two { }; };"),
+    lan("Two ports of a network have one MAC.",
+        "/two: mac-address: is that of VM one on this network", "", MAC, MAC),
+    lan("A MAC has five bytes.", "/one: mac-address: is 5 bytes long, not 6", "",
+        "mac-address = [02 00 00 00 01];"),
+    lan("A MAC is a number.", "/one: mac-address: is 4 bytes long, not 6", "",
+        "mac-address = <1>;"),
+    lan("A MAC is that of a group.", STATION, "", "mac-address = [01 00 5e 00 00 01];"),
+    lan("A MAC is that of all stations.", STATION, "", "mac-address = [ff ff ff ff ff ff];"),
+    lan("A MAC is 0.", STATION, "", "mac-address = [00 00 00 00 00 00];"),
+    lan("A network has two uplinks.", "/two: uplink: VM one has the uplink of this network", "",
+        'uplink = "on";', 'uplink = "on";'),
+    lan("An uplink in another word.", '/one: uplink: is not "on" or "off"', "",
+        'uplink = "yes";'),
+    lan("An uplink without a word.", "/one: uplink: is not one string", "", "uplink;"),
+    lan("A port has what no port has.", "/one: vlan: is not a property of this node", "",
+        "vlan = <2>;"),
+    lan("A network has what no network has.", ": mtu: is not a property of this node",
+        "mtu = <9000>;"),
+    lan("A port has a node.", "/one/queue: no node belongs here", "", "queue { };"),
+]
+
 GROUPS = {
     "Memory and addresses that overlap": OVERLAPS,
     "More than the machine has": OVER,
     "Harts": HARTS,
     "What another one has": DOUBLED,
     "Unsafe DMA": DMA,
+    "Networks": NETWORKS,
 }

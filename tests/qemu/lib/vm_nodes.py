@@ -10,7 +10,7 @@ TREE = """/dts-v1/;
 	images {{ bare: bare {{ data = /incbin/("hundred-zeros.bin"); }};{images} }};
 	vms {{
 {vms}	}};
-{shared}}};
+{shared}{networks}}};
 """
 VM = "\t\t{name} {{ memory{memory}; kernel = <&bare>; {lines} {vcpus} }};\n"
 
@@ -23,12 +23,14 @@ class Bad(NamedTuple):
     shared: str = ""
     images: str = ""
     machine: str = "one hart"
+    networks: str = ""
 
     def text(self):
         """The tree."""
         shared = f"\tshared {{ {self.shared} }};\n" if self.shared else ""
+        networks = f"\tnetworks {{ {self.networks} }};\n" if self.networks else ""
         return TREE.format(vms="".join(node(*vm) for vm in self.vms), shared=shared,
-                           images=self.images)
+                           images=self.images, networks=networks)
 
 
 def node(name, lines, harts="0", memory=" = /bits/ 64 <0x200000>"):

@@ -143,8 +143,10 @@ void ports_make(const struct vm_tree *tree, void *(*alloc)(size_t size))
 	if (!tree->n_networks)
 		return;
 	networks = alloc(tree->n_networks * sizeof(*networks));
-	for (uint32_t i = 0; i < tree->n_networks; i++)
+	for (uint32_t i = 0; i < tree->n_networks; i++) {
+		networks[i].name = tree->networks[i].name;
 		networks[i].switches.uplink = VSWITCH_PORTS;
+	}
 	for (uint32_t i = 0; i < n_vms; i++) {
 		const struct vm_config *config = vms[i].config;
 
@@ -190,6 +192,11 @@ void ports_reset(struct vm *vm, bool alive)
 		}
 		spin_unlock(&vm->devices);
 	}
+}
+
+const char *port_network(const struct vm *vm, uint32_t n)
+{
+	return vm->ports[n]->network->name;
 }
 
 void port_counts_read(const struct vm *vm, uint32_t n, struct port_counts *counts)

@@ -34,6 +34,9 @@ void ports_add(struct vm *vm);
  * returns. Waits for other harts that copy a frame. No effect for VMs without ports. */
 void ports_reset(struct vm *vm, bool alive);
 
+/* Returns the name of the network of the VM's n-th port. Any hart may call it. */
+const char *port_network(const struct vm *vm, uint32_t n);
+
 /* Reads the counts of the VM's n-th port. Any hart may call it. */
 void port_counts_read(const struct vm *vm, uint32_t n, struct port_counts *counts);
 

@@ -12,8 +12,10 @@
 
 enum { PORT_RECEIVES, PORT_SENDS, PORT_QUEUES };
 
+/* Constant after boot. */
 struct network {
-	struct vswitch switches; /* constant after boot */
+	const char *name;
+	struct vswitch switches;
 	struct port *ports[VSWITCH_PORTS];
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "arch/riscv/hart/csr.h"
+#include "core/io/ports.h"
 #include "core/operator/prompt.h"
 #include "core/sched/vcpu_budget.h"
 #include "core/vcpu/vm.h"
@@ -56,6 +57,30 @@ static void add_rest(struct prompt *p, const struct vm *vm)
 		add_windows(p, late, latest, missed);
 }
 
+/* To the VM's next port, which `row` counts from 1 on, or to the next VM. */
+static void next_port(struct prompt *p)
+{
+	if (p->row++ == vms[p->vm].config->n_ports)
+		prompt_next_vm(p);
+}
+
+/* Counts are of the VM's last life. */
+static void tell_port(struct prompt *p)
+{
+	const struct vm *vm = &vms[p->vm];
+	uint32_t n = p->row - 1;
+	struct port_counts c;
+
+	port_counts_read(vm, n, &c);
+	text_add(&p->out,
+	         "{'vm':'%s','port':%u,'network':'%s','sent':%lu,'sent_bytes':%lu,'refused':%lu,"
+	         "'received':%lu,'received_bytes':%lu,'lost':%lu",
+	         vm->config->name, n, port_network(vm, n), c.sent, c.sent_bytes, c.refused,
+	         c.received, c.received_bytes, c.lost);
+	prompt_tell(p);
+	next_port(p);
+}
+
 void prompt_vms(struct prompt *p)
 {
 	const struct vm *vm = &vms[p->vm];
@@ -63,6 +88,10 @@ void prompt_vms(struct prompt *p)
 	bool runs = atomic_load(&vm->state) == VM_RUNNING;
 	uint64_t up_ms = runs ? prompt_time(csr_read(CSR_TIME) - vm->life.begun, 1000) : 0;
 
+	if (p->row) {
+		tell_port(p);
+		return;
+	}
 	if (p->part < 2) {
 		if (!p->part)
 			text_add(&p->out, "{'vm':'%s','state':'%s','uptime_ms':%lu,'vcpus':%u",
@@ -75,7 +104,7 @@ void prompt_vms(struct prompt *p)
 	add_memory(p, vm->config);
 	add_rest(p, vm);
 	prompt_tell(p);
-	prompt_next_vm(p);
+	next_port(p);
 }
 
 static uint64_t steal_ticks(const struct vcpu *vcpu, uint64_t now)

@@ -54,6 +54,20 @@ def add_vm(out, row):
         int(row.get("asleep", False)), **vm)
 
 
+def add_port(out, row):
+    """A line of `vms` about a port."""
+    who = {"vm": row["vm"], "network": row["network"], "port": row["port"]}
+    for key, name, meaning in (
+            ("sent", "sent_frames", "Frames that the port sent since its VM's last start."),
+            ("sent_bytes", "sent_bytes", "Bytes of these."),
+            ("refused", "refused_frames", "Frames of the port that the switch refused."),
+            ("received", "received_frames",
+             "Frames that the port received since its VM's last start."),
+            ("received_bytes", "received_bytes", "Bytes of these."),
+            ("lost", "lost_frames", "Frames for the port that found no buffer.")):
+        out.counter(f"tally_port_{name}_total", meaning).add(row[key], **who)
+
+
 def add_crash(out, vm, row):
     """The first line of `crash`."""
     failed = row["failure"] is not None
@@ -182,9 +196,13 @@ def add_observed(out, row):
 def collect(machine):
     """Asks a tally_ctl.Machine. Returns the text."""
     out = Families()
-    vms = machine.objects("vms")
+    told = machine.objects("vms")
+    vms = [row for row in told if "port" not in row]
     for row in vms:
         add_vm(out, row)
+    for row in told:
+        if "port" in row:
+            add_port(out, row)
     for row in vms:
         crash = crash_of(machine, row["vm"])
         if crash:

@@ -32,10 +32,12 @@ static struct port *port_of(struct virtio_pci *d)
 
 static uint64_t read_config(const struct virtio_pci *d, uint32_t offset, uint32_t width)
 {
-	struct net_config config = {.status = LINK_UP, .max_queue_pairs = 1, .mtu = MTU};
+	const struct port *p = (const struct port *)d;
+	struct net_config config = {
+	    .status = p->down ? 0 : LINK_UP, .max_queue_pairs = 1, .mtu = MTU};
 	uint64_t value = 0;
 
-	memcpy(config.mac, ((const struct port *)d)->config->mac, sizeof(config.mac));
+	memcpy(config.mac, p->config->mac, sizeof(config.mac));
 	for (uint32_t i = 0; i < width && offset + i < sizeof(config); i++)
 		value |= (uint64_t)((const uint8_t *)&config)[offset + i] << 8 * i;
 	return value;
@@ -197,6 +199,24 @@ void ports_reset(struct vm *vm, bool alive)
 const char *port_network(const struct vm *vm, uint32_t n)
 {
 	return vm->ports[n]->network->name;
+}
+
+bool port_is_up(const struct vm *vm, uint32_t n)
+{
+	return !port_down(vm->ports[n]);
+}
+
+void port_link(const struct vm *vm, uint32_t n, bool up)
+{
+	struct port *p = vm->ports[n];
+	struct spinlock *lock = &p->device.function.vm->devices;
+
+	spin_lock(lock);
+	if (p->down == up) {
+		__atomic_store_n(&p->down, !up, __ATOMIC_RELAXED);
+		virtio_pci_reconfigured(&p->device);
+	}
+	spin_unlock(lock);
 }
 
 void port_counts_read(const struct vm *vm, uint32_t n, struct port_counts *counts)

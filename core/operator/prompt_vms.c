@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The prompt's `vms` and `exits`. Counts are since power-on: for rates, a program sends the command
- * twice. */
+/* The prompt's `vms`, `exits` and `link`. Counts are since power-on: for rates, a program sends the
+ * command twice. */
 #include <string.h>
 
 #include "arch/riscv/hart/csr.h"
@@ -73,10 +73,10 @@ static void tell_port(struct prompt *p)
 
 	port_counts_read(vm, n, &c);
 	text_add(&p->out,
-	         "{'vm':'%s','port':%u,'network':'%s','sent':%lu,'sent_bytes':%lu,'refused':%lu,"
-	         "'received':%lu,'received_bytes':%lu,'lost':%lu",
-	         vm->config->name, n, port_network(vm, n), c.sent, c.sent_bytes, c.refused,
-	         c.received, c.received_bytes, c.lost);
+	         "{'vm':'%s','port':%u,'network':'%s','link':'%s','sent':%lu,'sent_bytes':%lu,"
+	         "'refused':%lu,'received':%lu,'received_bytes':%lu,'lost':%lu",
+	         vm->config->name, n, port_network(vm, n), port_is_up(vm, n) ? "up" : "down",
+	         c.sent, c.sent_bytes, c.refused, c.received, c.received_bytes, c.lost);
 	prompt_tell(p);
 	next_port(p);
 }
@@ -105,6 +105,34 @@ void prompt_vms(struct prompt *p)
 	add_rest(p, vm);
 	prompt_tell(p);
 	next_port(p);
+}
+
+/* Without a network it concerns all ports of the VM. */
+void prompt_link(struct prompt *p)
+{
+	const struct vm *vm = prompt_vm_named(p, p->word[1]);
+	const char *network = p->n_words == 4 ? p->word[3] : NULL;
+	bool up = strcmp(p->word[2], "up") == 0;
+	uint32_t found = 0;
+
+	if (!vm)
+		return;
+	if (!up && strcmp(p->word[2], "down") != 0) {
+		prompt_wrong(p);
+		return;
+	}
+	for (uint32_t n = 0; n < vm->config->n_ports; n++) {
+		if (network && strcmp(network, port_network(vm, n)) != 0)
+			continue;
+		port_link(vm, n, up);
+		found++;
+	}
+	if (!found)
+		prompt_answer(p, PROMPT_FAILED, "link: %s has no port%s%s", vm->config->name,
+		              network ? " of network " : "", network ? network : "");
+	else
+		prompt_answer(p, PROMPT_OK, "%s: %u link%s %s", vm->config->name, found,
+		              found > 1 ? "s are" : " is", up ? "up" : "down");
 }
 
 static uint64_t steal_ticks(const struct vcpu *vcpu, uint64_t now)

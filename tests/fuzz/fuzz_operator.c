@@ -243,6 +243,18 @@ const char *port_network(const struct vm *vm, uint32_t n)
 	return "lan";
 }
 
+bool port_is_up(const struct vm *vm, uint32_t n)
+{
+	require(n < vm->config->n_ports);
+	return true;
+}
+
+void port_link(const struct vm *vm, uint32_t n, bool up)
+{
+	require(n < vm->config->n_ports);
+	note(LINKED, index_of(vm), up);
+}
+
 void port_counts_read(const struct vm *vm, uint32_t n, struct port_counts *counts)
 {
 	require(n < vm->config->n_ports);

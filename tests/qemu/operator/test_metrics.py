@@ -57,8 +57,8 @@ WHO = {"vm": "a label", "vcpu": "a label"}
 WHAT = {"event": "a label", "data": "behind the event in its label", "filter": "the label mode"}
 CAUSE = "tally_vcpu_exits_total, tally_vcpu_hs_instructions_total"
 ELSEWHERE = {
-    "vms": {**WHO, "port": "a label", "network": "a label", "state": "tally_vm_state",
-            "dma": "tally_vm_dma_trusted",
+    "vms": {**WHO, "port": "a label", "network": "a label", "link": "tally_port_up",
+            "state": "tally_vm_state", "dma": "tally_vm_dma_trusted",
             "waits_for_first_start": "tally_vm_first_start_awaited",
             "shutdown": "tally_vm_shutdown_late", "asleep": "tally_vm_asleep",
             "harts": "tally_vcpu_info has each vcpu's",
@@ -126,7 +126,9 @@ class Expected:
         """told: {command: objects}"""
         for row in told["vms"]:
             if "port" in row:
-                self.numbers("vms", row, **{key: row[key] for key in ("vm", "network", "port")})
+                who = {key: row[key] for key in ("vm", "network", "port")}
+                self.numbers("vms", row, **who)
+                self.put("tally_port_up", row["link"] == "up", **who)
                 continue
             self.numbers("vms", row, vm=row["vm"])
             for state in ("clearing", "loading", "running", "ending", "off"):

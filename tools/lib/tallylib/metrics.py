@@ -64,8 +64,11 @@ def add_port(out, row):
             ("received", "received_frames",
              "Frames that the port received since its VM's last start."),
             ("received_bytes", "received_bytes", "Bytes of these."),
-            ("lost", "lost_frames", "Frames for the port that found no buffer.")):
+            ("lost", "lost_frames",
+             "Frames that found no buffer of the port, or its link down.")):
         out.counter(f"tally_port_{name}_total", meaning).add(row[key], **who)
+    out.gauge("tally_port_up", "0 if the operator has set the port's link down.").add(
+        int(row["link"] == "up"), **who)
 
 
 def add_crash(out, vm, row):

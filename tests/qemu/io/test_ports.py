@@ -9,8 +9,10 @@ from networks import network, run, vm
 from operator_trees import operator
 import operators
 import schemas
+import shared_memory
 from tallylib import exposition, metrics, tally_ctl, told
 from toplib import looks, table
+from vm_check import check
 
 KEYS = ("sent", "sent_bytes", "refused", "received", "received_bytes", "lost")
 # Frames of alpha for beta, which has two buffers: two are received and one is lost, as is the one
@@ -219,3 +221,31 @@ def test_labels():
     assert 'tally_port_refused_frames_total{vm="a",network="n",port="1"} 2\n' in page.text()
     assert 'tally_port_up{vm="a",network="n",port="0"} 0\n' in page.text()
     assert 'tally_port_up{vm="a",network="n",port="1"} 1\n' in page.text()
+
+
+def test_vm_check_says_what_there_is(tmp_path):
+    """For a person, and for a program: as boot reports. A derived MAC, too; without a port nothing.
+    """
+    vms = [vm(name, "role=listen deaf=1 ticks=1000") for name in ("alpha", "beta")] + [
+        shared_memory.vm("gamma", "kind=idle ticks=1000")]
+    networks = network("alpha", "beta", uplink="beta") + "other { alpha { }; beta { }; };"
+    result = run(tmp_path, vms, networks)
+    assert result.status == harness.OK, str(result)
+    file = tmp_path / "vms.dts"
+    alpha, beta, gamma = json.loads(check(file, "--json").stdout)["vms"]
+    assert [port["mac"] for port in (alpha["ports"][0], beta["ports"][0])] == [
+        "02:00:00:00:00:01", "02:00:00:00:00:02"]
+    lines, booted = [], []
+    for one in (alpha, beta):
+        assert [port["network"] for port in one["ports"]] == ["lan", "other"]
+        assert [port["source"] for port in one["ports"]] == [31, 30]
+        assert [port["uplink"] for port in one["ports"]] == [one is beta, False]
+        for port in one["ports"]:
+            uplink = ", the uplink" if port["uplink"] else ""
+            lines.append(f"  port      of {port['network']}: {port['mac']}{uplink}; "
+                         f"source {port['source']}; registers at {port['at']:#x}")
+            booted.append(f"vm {one['name']}: has a port of network {port['network']}, "
+                          f"{port['mac']}{uplink}")
+    assert [line for line in check(file).stdout.splitlines() if "port " in line] == lines
+    assert [line for line in result.own if "has a port of" in line] == booted
+    assert gamma["ports"] == []

@@ -11,6 +11,7 @@ enum {
 	CONFIG_VECTOR = 0x10,
 	N_QUEUES = 0x12,
 	STATUS = 0x14,
+	GENERATION = 0x15,
 	QUEUE = 0x16,
 	QUEUE_SIZE = 0x18,
 	QUEUE_VECTOR = 0x1a,
@@ -94,6 +95,8 @@ uint32_t virtio_read(const struct virtio *v, uint32_t offset)
 		return v->n_queues;
 	case STATUS:
 		return v->status;
+	case GENERATION:
+		return v->generation;
 	case QUEUE:
 		return v->queue;
 	default:

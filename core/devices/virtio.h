@@ -40,6 +40,7 @@ struct virtio {
 	uint32_t offered_word, accepted_word; /* which 32 features the registers have */
 	uint16_t queue;                       /* which queue they have */
 	uint8_t status;
+	uint8_t generation; /* of the device's configuration: another one after each change */
 	struct virtio_queue queues[VIRTIO_MAX_QUEUES];
 };
 

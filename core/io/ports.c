@@ -32,10 +32,12 @@ static struct port *port_of(struct virtio_pci *d)
 
 static uint64_t read_config(const struct virtio_pci *d, uint32_t offset, uint32_t width)
 {
-	struct net_config config = {.status = LINK_UP, .max_queue_pairs = 1, .mtu = MTU};
+	const struct port *p = (const struct port *)d;
+	struct net_config config = {
+	    .status = p->down ? 0 : LINK_UP, .max_queue_pairs = 1, .mtu = MTU};
 	uint64_t value = 0;
 
-	memcpy(config.mac, ((const struct port *)d)->config->mac, sizeof(config.mac));
+	memcpy(config.mac, p->config->mac, sizeof(config.mac));
 	for (uint32_t i = 0; i < width && offset + i < sizeof(config); i++)
 		value |= (uint64_t)((const uint8_t *)&config)[offset + i] << 8 * i;
 	return value;
@@ -145,8 +147,10 @@ void ports_make(const struct vm_tree *tree, void *(*alloc)(size_t size))
 	if (!tree->n_networks)
 		return;
 	networks = alloc(tree->n_networks * sizeof(*networks));
-	for (uint32_t i = 0; i < tree->n_networks; i++)
+	for (uint32_t i = 0; i < tree->n_networks; i++) {
+		networks[i].name = tree->networks[i].name;
 		networks[i].switches.uplink = VSWITCH_PORTS;
+	}
 	for (uint32_t i = 0; i < n_vms; i++) {
 		const struct vm_config *config = vms[i].config;
 
@@ -192,6 +196,29 @@ void ports_reset(struct vm *vm, bool alive)
 		}
 		spin_unlock(&vm->devices);
 	}
+}
+
+const char *port_network(const struct vm *vm, uint32_t n)
+{
+	return vm->ports[n]->network->name;
+}
+
+bool port_is_up(const struct vm *vm, uint32_t n)
+{
+	return !port_down(vm->ports[n]);
+}
+
+void port_link(const struct vm *vm, uint32_t n, bool up)
+{
+	struct port *p = vm->ports[n];
+	struct spinlock *lock = &p->device.function.vm->devices;
+
+	spin_lock(lock);
+	if (p->down == up) {
+		__atomic_store_n(&p->down, !up, __ATOMIC_RELAXED);
+		virtio_pci_reconfigured(&p->device);
+	}
+	spin_unlock(lock);
 }
 
 void port_counts_read(const struct vm *vm, uint32_t n, struct port_counts *counts)

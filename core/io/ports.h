@@ -21,7 +21,9 @@ struct port_counts {
 	uint64_t sent, sent_bytes;
 	uint64_t refused; /* not sent: a wrong length, or a source that the port may not have */
 	uint64_t received, received_bytes;
-	uint64_t lost; /* not received: there was no buffer */
+	/* Not received, as there was no buffer or the link was down; and sent, but not to the
+	 * network, as the link was down. */
+	uint64_t lost;
 };
 
 /* Makes the ports of all VMs; n_vms is set. alloc() returns zeroed memory. At boot only. */
@@ -33,6 +35,15 @@ void ports_add(struct vm *vm);
 /* A life begins (`alive`), or is over: then nothing of the VM's memory is accessed any more when it
  * returns. Waits for other harts that copy a frame. No effect for VMs without ports. */
 void ports_reset(struct vm *vm, bool alive);
+
+/* Returns the name of the network of the VM's n-th port. Any hart may call it. */
+const char *port_network(const struct vm *vm, uint32_t n);
+
+/* Whether the link of the VM's n-th port is up, as it is at power-on; lives do not change it. Any
+ * hart may call both. The guest is told of changes (VIRTIO 1.2, 5.1.4). The caller of port_link()
+ * holds no lock. */
+bool port_is_up(const struct vm *vm, uint32_t n);
+void port_link(const struct vm *vm, uint32_t n, bool up);
 
 /* Reads the counts of the VM's n-th port. Any hart may call it. */
 void port_counts_read(const struct vm *vm, uint32_t n, struct port_counts *counts);

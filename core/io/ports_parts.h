@@ -14,8 +14,10 @@
 
 enum { PORT_RECEIVES, PORT_SENDS, PORT_QUEUES };
 
+/* Constant after boot. */
 struct network {
-	struct vswitch switches; /* constant after boot */
+	const char *name;
+	struct vswitch switches;
 	struct port *ports[VSWITCH_PORTS];
 };
 
@@ -39,6 +41,9 @@ struct port {
 	const struct vm_port *config;
 	struct network *network;
 	uint32_t number; /* in the network */
+	/* The operator has pulled its cable. Written with the lock of the VM's devices, read by any
+	 * hart. */
+	bool down;
 	/* Protects the members below; an inner lock of any VM's devices. The one user of the queue
 	 * that sends owns its ring and `reached`. */
 	struct spinlock lock;
@@ -46,6 +51,11 @@ struct port {
 	uint32_t reached; /* the frame at the queue's beginning was offered to ports below this */
 	struct port_counts counts;
 };
+
+static inline bool port_down(const struct port *p)
+{
+	return __atomic_load_n(&p->down, __ATOMIC_RELAXED);
+}
 
 /* Sends frames for one stay. Returns false if there may be more. The caller holds no lock. */
 bool port_send(struct port *p);

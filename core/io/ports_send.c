@@ -124,7 +124,8 @@ static bool reserve(struct port *to, uint64_t size, struct virtqueue_buffer *buf
 	int32_t n;
 
 	spin_lock(&to->lock);
-	n = is_live(q) ? virtqueue_peek(&q->ring, true, RECEIVED_PARTS, buffer) : 0;
+	n = is_live(q) && !port_down(to) ? virtqueue_peek(&q->ring, true, RECEIVED_PARTS, buffer)
+	                                 : 0;
 	if (n < 0) {
 		give_up(q);
 	} else if (n && buffer->size >= size) {
@@ -179,8 +180,16 @@ static bool may_go_on(const struct sending *s, const struct frame *frame)
 	       spent + OFFER + frame->from.size + (uint64_t)EACH * frame->from.n_parts <= STAY;
 }
 
+/* The link is down, and the frame goes nowhere. */
+static __attribute__((noinline)) void lose(struct port *p)
+{
+	spin_lock(&p->lock);
+	p->counts.lost++;
+	spin_unlock(&p->lock);
+}
+
 /* Returns a mask of the ports to which the frame goes; *good: it may be sent. */
-static uint32_t targets(const struct port *p, struct frame *frame, bool *good)
+static uint32_t targets(struct port *p, struct frame *frame, bool *good)
 {
 	const struct vswitch *s = &p->network->switches;
 	const uint8_t *ethernet = &frame->checked[HEADER];
@@ -194,6 +203,10 @@ static uint32_t targets(const struct port *p, struct frame *frame, bool *good)
 	memset(frame->checked, 0, HEADER);
 	frame->checked[HEADER - 2] = 1;
 	*good = vswitch_accepts(s, p->number, vswitch_mac(ethernet + ETHERNET_MAC));
+	if (*good && port_down(p)) {
+		lose(p);
+		return 0;
+	}
 	return *good ? vswitch_targets(s, p->number, vswitch_mac(ethernet)) : 0;
 }
 

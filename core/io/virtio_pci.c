@@ -17,16 +17,30 @@ _Static_assert(WINDOW_DATA - WINDOW_BAR == ARRAY_SIZE(((struct virtio_pci *)0)->
 
 /* --- registers: the caller has the lock ---------------------------------------------------- */
 
-void virtio_pci_tell(struct virtio_pci *d, bool good)
+/* Inlined, because each frame comes by here. */
+static inline __attribute__((always_inline)) void interrupt(struct virtio_pci *d, uint32_t why)
 {
 	struct notifier *n = &d->function;
 	uint32_t before = n->state;
 
-	if (!good)
-		d->virtio.status |= VIRTIO_NEEDS_RESET;
-	n->state |= good ? VIRTIO_PCI_ISR_QUEUE : VIRTIO_PCI_ISR_CONFIG;
+	n->state |= why;
 	if (!before && !(n->pci.header.command & PCI_COMMAND_INTX_DISABLE))
 		vm_raise(n->vm, n->source);
+}
+
+void virtio_pci_tell(struct virtio_pci *d, bool good)
+{
+	if (!good)
+		d->virtio.status |= VIRTIO_NEEDS_RESET;
+	interrupt(d, good ? VIRTIO_PCI_ISR_QUEUE : VIRTIO_PCI_ISR_CONFIG);
+}
+
+/* No interrupt comes before DRIVER_OK (VIRTIO 1.2, 2.1.2). */
+void virtio_pci_reconfigured(struct virtio_pci *d)
+{
+	d->virtio.generation++;
+	if (virtio_pci_is_live(d) && d->function.alive)
+		interrupt(d, VIRTIO_PCI_ISR_CONFIG);
 }
 
 static uint64_t read_register(struct virtio_pci *d, uint64_t offset, uint32_t width)

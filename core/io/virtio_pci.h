@@ -63,6 +63,10 @@ static inline bool virtio_pci_is_live(const struct virtio_pci *d)
  * The caller holds the lock. */
 void virtio_pci_tell(struct virtio_pci *d, bool good);
 
+/* The device's own configuration has changed, which the driver has to read again. The caller holds
+ * the lock. */
+void virtio_pci_reconfigured(struct virtio_pci *d);
+
 /* Accesses to the page. The caller does not hold the lock. */
 uint64_t virtio_pci_read(struct virtio_pci *d, uint64_t offset, uint32_t width);
 void virtio_pci_write(struct virtio_pci *d, uint64_t offset, uint64_t value);

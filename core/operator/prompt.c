@@ -59,6 +59,8 @@ static const struct command commands[] = {
     {"restart", " VM", 2, 2, life, "stops and starts it", CONTROL, false},
     {"move", " VM VCPU HART", 4, 4, move, "to another of the harts that it may run on", CONTROL,
      false},
+    {"link", " VM up|down [NETWORK]", 3, 4, prompt_link,
+     "sets the links of its ports, or of the one on a network", CONTROL, false},
     {"time", " [SECONDS]", 1, 2, prompt_clock,
      "the machine's time of day; with seconds since 1970 sets it for all VMs", WATCH, true},
     {"poweroff", "", 1, 1, power_off, "pulls the plug of all VMs, asks none", SERIAL, false},

@@ -73,7 +73,8 @@ struct prompt {
 
 /* The functions of the commands: their first `next`. */
 prompt_fn prompt_vms, prompt_exits, prompt_pmu, prompt_trace, prompt_crash, prompt_last,
-    prompt_observe, prompt_observed, prompt_samples, prompt_stays, prompt_accounts, prompt_clock;
+    prompt_observe, prompt_observed, prompt_samples, prompt_stays, prompt_accounts, prompt_clock,
+    prompt_link;
 
 /* Begins a command of a client that holds the prompt. rights NULL: it may do all. */
 void prompt_start(uint32_t client, const struct vm_operator *rights, const char *text);

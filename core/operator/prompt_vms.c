@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The prompt's `vms` and `exits`. Counts are since power-on: for rates, a program sends the command
- * twice. */
+/* The prompt's `vms`, `exits` and `link`. Counts are since power-on: for rates, a program sends the
+ * command twice. */
 #include <string.h>
 
 #include "arch/riscv/hart/csr.h"
+#include "core/io/ports.h"
 #include "core/operator/prompt.h"
 #include "core/sched/vcpu_budget.h"
 #include "core/vcpu/vm.h"
@@ -56,6 +57,30 @@ static void add_rest(struct prompt *p, const struct vm *vm)
 		add_windows(p, late, latest, missed);
 }
 
+/* To the VM's next port, which `row` counts from 1 on, or to the next VM. */
+static void next_port(struct prompt *p)
+{
+	if (p->row++ == vms[p->vm].config->n_ports)
+		prompt_next_vm(p);
+}
+
+/* Counts are of the VM's last life. */
+static void tell_port(struct prompt *p)
+{
+	const struct vm *vm = &vms[p->vm];
+	uint32_t n = p->row - 1;
+	struct port_counts c;
+
+	port_counts_read(vm, n, &c);
+	text_add(&p->out,
+	         "{'vm':'%s','port':%u,'network':'%s','link':'%s','sent':%lu,'sent_bytes':%lu,"
+	         "'refused':%lu,'received':%lu,'received_bytes':%lu,'lost':%lu",
+	         vm->config->name, n, port_network(vm, n), port_is_up(vm, n) ? "up" : "down",
+	         c.sent, c.sent_bytes, c.refused, c.received, c.received_bytes, c.lost);
+	prompt_tell(p);
+	next_port(p);
+}
+
 void prompt_vms(struct prompt *p)
 {
 	const struct vm *vm = &vms[p->vm];
@@ -63,6 +88,10 @@ void prompt_vms(struct prompt *p)
 	bool runs = atomic_load(&vm->state) == VM_RUNNING;
 	uint64_t up_ms = runs ? prompt_time(csr_read(CSR_TIME) - vm->life.begun, 1000) : 0;
 
+	if (p->row) {
+		tell_port(p);
+		return;
+	}
 	if (p->part < 2) {
 		if (!p->part)
 			text_add(&p->out, "{'vm':'%s','state':'%s','uptime_ms':%lu,'vcpus':%u",
@@ -75,7 +104,35 @@ void prompt_vms(struct prompt *p)
 	add_memory(p, vm->config);
 	add_rest(p, vm);
 	prompt_tell(p);
-	prompt_next_vm(p);
+	next_port(p);
+}
+
+/* Without a network it concerns all ports of the VM. */
+void prompt_link(struct prompt *p)
+{
+	const struct vm *vm = prompt_vm_named(p, p->word[1]);
+	const char *network = p->n_words == 4 ? p->word[3] : NULL;
+	bool up = strcmp(p->word[2], "up") == 0;
+	uint32_t found = 0;
+
+	if (!vm)
+		return;
+	if (!up && strcmp(p->word[2], "down") != 0) {
+		prompt_wrong(p);
+		return;
+	}
+	for (uint32_t n = 0; n < vm->config->n_ports; n++) {
+		if (network && strcmp(network, port_network(vm, n)) != 0)
+			continue;
+		port_link(vm, n, up);
+		found++;
+	}
+	if (!found)
+		prompt_answer(p, PROMPT_FAILED, "link: %s has no port%s%s", vm->config->name,
+		              network ? " of network " : "", network ? network : "");
+	else
+		prompt_answer(p, PROMPT_OK, "%s: %u link%s %s", vm->config->name, found,
+		              found > 1 ? "s are" : " is", up ? "up" : "down");
 }
 
 static uint64_t steal_ticks(const struct vcpu *vcpu, uint64_t now)

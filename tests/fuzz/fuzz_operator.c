@@ -16,6 +16,7 @@
 #include "core/hart/pcpu.h"
 #include "core/hart/platform.h"
 #include "core/io/external.h"
+#include "core/io/ports.h"
 #include "core/io/vm_uart.h"
 #include "core/life/last_words.h"
 #include "core/life/shutdown.h"
@@ -236,6 +237,30 @@ enum vm_answer shutdown_ask(struct vm *vm, uint32_t seconds)
 	return VM_ANSWER_TAKEN;
 }
 
+const char *port_network(const struct vm *vm, uint32_t n)
+{
+	require(n < vm->config->n_ports);
+	return "lan";
+}
+
+bool port_is_up(const struct vm *vm, uint32_t n)
+{
+	require(n < vm->config->n_ports);
+	return true;
+}
+
+void port_link(const struct vm *vm, uint32_t n, bool up)
+{
+	require(n < vm->config->n_ports);
+	note(LINKED, index_of(vm), up);
+}
+
+void port_counts_read(const struct vm *vm, uint32_t n, struct port_counts *counts)
+{
+	require(n < vm->config->n_ports);
+	*counts = (struct port_counts){.sent = index_of(vm), .lost = ~0UL};
+}
+
 bool vcpu_move(struct vcpu *vcpu, uint64_t hartid)
 {
 	note(MOVED, index_of(vcpu->vm), vcpu->id << 8 | (uint32_t)hartid);
@@ -403,6 +428,7 @@ static void make_vms(unsigned int n)
 	for (uint32_t vm = 0; vm < n; vm++) {
 		strcpy(tree.vms[vm].name, operator_vms[vm]);
 		tree.vms[vm].n_vcpus = OPERATOR_VCPUS;
+		tree.vms[vm].n_ports = vm; /* the first has none */
 		vms[vm] = (struct vm){.config = &tree.vms[vm], .index = vm};
 		/* Some have failed, and have said nothing before, something, or more than is kept.
 		 */

@@ -83,6 +83,23 @@ static unsigned int lives(const char *what, const char *name)
 	return OK;
 }
 
+/* VM n has n ports, all of network "lan". */
+static unsigned int links(char *const *word, size_t n)
+{
+	unsigned int vm = vm_named(word[1]);
+	bool up = strcmp(word[2], "up") == 0;
+
+	if (vm == ANY)
+		return FAILED;
+	if (!up && strcmp(word[2], "down") != 0)
+		return WRONG;
+	if (!vm || (n == 4 && strcmp(word[3], "lan") != 0))
+		return FAILED;
+	for (unsigned int i = 0; i < vm; i++)
+		say(LINKED, vm, up);
+	return OK;
+}
+
 static unsigned int shuts_down(char *const *word, size_t n)
 {
 	unsigned int vm = vm_named(word[1]);
@@ -154,6 +171,8 @@ static unsigned int command(char *text)
 	}
 	if (strcmp(word[0], "move") == 0)
 		return n == 4 && !json ? moves(word) : WRONG;
+	if (strcmp(word[0], "link") == 0)
+		return (n == 3 || n == 4) && !json ? links(word, n) : WRONG;
 	if (strcmp(word[0], "shutdown") == 0)
 		return (n == 2 || n == 3) && !json ? shuts_down(word, n) : WRONG;
 	if (strcmp(word[0], "time") == 0)

@@ -19,6 +19,7 @@ enum effect_kind {
 	TO_VM,  /* a: VM, b: byte */
 	ACT,    /* a: VM, b: the first letter of start, stop, restart, poweroff: g, s, r, p */
 	MOVED,  /* a: VM, b: its vcpu << 8 | hart */
+	LINKED, /* a: VM, b: whether up */
 	TRACED, /* a: VM or ~0, b: on */
 	ANSWER, /* id; b: status, ~0: any */
 };

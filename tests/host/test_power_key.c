@@ -10,6 +10,7 @@
 
 #include "core/io/notifier.h"
 #include "core/io/power_key.h"
+#include "core/io/virtio_pci.h"
 #include "core/tree/pci_node.h"
 #include "core/vcpu/guest_mem.h"
 #include "core/vcpu/vm.h"
@@ -415,6 +416,38 @@ static void a_press(void **state)
 	}
 }
 
+/* Of the transport: a key's configuration does not change. The generation counts modulo 256, a
+ * driver that is set up is interrupted, and it reads both reasons at once. */
+static void another_configuration(void **state)
+{
+	struct virtio_pci *d;
+
+	(void)state;
+	make();
+	d = (struct virtio_pci *)vm.key;
+	virtio_pci_reconfigured(d);
+	assert_int_equal(in(0x15, 1), 1);
+	assert_false(level);
+	start(64);
+	d = (struct virtio_pci *)vm.key;
+	for (uint32_t n = 1; n < 300; n++) {
+		virtio_pci_reconfigured(d);
+		assert_true(level);
+		assert_int_equal(in(0x15, 1), (uint8_t)n);
+		if (n % 2)
+			virtio_pci_tell(d, true);
+		assert_int_equal(in(ISR, 1), n % 2 ? 3 : 2);
+		assert_false(level);
+	}
+	assert_true(power_key_is_live(&vm));
+	set_space(PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_INTX_DISABLE);
+	virtio_pci_reconfigured(d);
+	assert_false(level);
+	power_key_reset(&vm, false);
+	virtio_pci_reconfigured(d);
+	assert_int_equal(in(ISR, 1), 0);
+}
+
 static void without_room(void **state)
 {
 	(void)state;
@@ -632,6 +665,7 @@ int main(void)
 	    cmocka_unit_test(features_that_it_cannot_do),
 	    cmocka_unit_test(the_configuration_of_a_key),
 	    cmocka_unit_test(a_press),
+	    cmocka_unit_test(another_configuration),
 	    cmocka_unit_test(without_room),
 	    cmocka_unit_test(in_pieces),
 	    cmocka_unit_test(malformed_queues),

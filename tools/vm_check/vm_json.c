@@ -79,6 +79,21 @@ static void print_json_shared(const struct vm_tree *tree, const struct vm_config
 	printf("],");
 }
 
+static void print_json_ports(const struct vm_tree *tree, const struct vm_config *vm)
+{
+	printf("\"ports\":[");
+	for (uint32_t i = 0; i < vm->n_ports; i++) {
+		const struct vm_port *port = &vm->ports[i];
+
+		printf("%s{\"network\":\"%s\",\"mac\":\"%s\",\"uplink\":%s,\"source\":%" PRIu32
+		       ",\"at\":%" PRIu64 "}",
+		       i ? "," : "", tree->networks[port->network].name, mac_text(port),
+		       port->uplink ? "true" : "false", port->source,
+		       GUEST_PORT_BASE + i * GUEST_PORT_STEP);
+	}
+	printf("],");
+}
+
 static void print_json_operator(const struct vm_tree *tree, const struct vm_operator *o)
 {
 	if (o->access == VM_OPERATOR_NONE)
@@ -119,6 +134,7 @@ void print_json_vm(const struct vm_tree *tree, const struct vm_config *vm,
 		       vm_piece(vm, i).size);
 	printf("],");
 	print_json_shared(tree, vm);
+	print_json_ports(tree, vm);
 	printf("\"vcpus\":[");
 	for (uint32_t i = 0; i < vm->n_vcpus; i++)
 		printf("%s{\"harts\":[%s],\"first\":%" PRIu32 "}", i ? "," : "",

@@ -145,6 +145,28 @@ static void print_shared(const struct vm_tree *tree, const struct vm_config *vm)
 	}
 }
 
+const char *mac_text(const struct vm_port *port)
+{
+	static char text[3 * VM_MAC_BYTES];
+	const uint8_t *mac = port->mac;
+
+	(void)snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
+	               mac[3], mac[4], mac[5]);
+	return text;
+}
+
+static void print_ports(const struct vm_tree *tree, const struct vm_config *vm)
+{
+	for (uint32_t i = 0; i < vm->n_ports; i++) {
+		const struct vm_port *port = &vm->ports[i];
+
+		printf("  port      of %s: %s%s; source %" PRIu32 "; registers at 0x%" PRIx64 "\n",
+		       tree->networks[port->network].name, mac_text(port),
+		       port->uplink ? ", the uplink" : "", port->source,
+		       GUEST_PORT_BASE + i * GUEST_PORT_STEP);
+	}
+}
+
 static void print_aia(const struct vm_config *vm, const struct vm_limits *limits)
 {
 	uint32_t hart = limits->harts.ids[vm->vcpus[0].first_hart];
@@ -186,6 +208,7 @@ void print_vm(const struct vm_tree *tree, const struct vm_config *vm,
 	if (limits->host_tree)
 		print_places(vm);
 	print_shared(tree, vm);
+	print_ports(tree, vm);
 	for (uint32_t i = 0; i < vm->n_vcpus; i++) {
 		bool several = vm->vcpus[i].harts & (vm->vcpus[i].harts - 1);
 

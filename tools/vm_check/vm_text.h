@@ -17,6 +17,10 @@ const struct vm_device *machines_rtc(const struct vm_config *vm);
 const char *restart_name(const struct vm_config *vm);
 const char *shutdown_name(const struct vm_config *vm);
 const char *bad_access_name(const struct vm_config *vm);
+
+/* Returns a port's address as text, until the next call. */
+const char *mac_text(const struct vm_port *port);
+
 const char *operator_name(const struct vm_operator *o);
 
 void print_vm(const struct vm_tree *tree, const struct vm_config *vm,

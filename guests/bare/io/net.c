@@ -16,6 +16,8 @@
  *   role=lives   takes frames= frames, checks them and what a life begins with, and restarts; ends
  *                when none comes for half a second
  *   role=host    answers ARP and echo requests: net_host.c
+ *   role=link    prints the link's state, and does so after each of changes= changes of it; then it
+ *                sends a frame to to=
  *   role=hostile rounds= times: anything in both queues, a notification, perhaps a reset; then
  *                checks memory that no descriptor was for; seed= chooses
  * A ping waits for the other one: it says HELLO to it until it hears an answer. events=1: with
@@ -98,7 +100,7 @@ static uint8_t *await(uint32_t *size)
 	uint8_t *frame;
 
 	while (!(frame = port_received(&port, size)))
-		port_wait(&port);
+		(void)port_wait(&port);
 	return frame;
 }
 
@@ -283,6 +285,27 @@ static int pour(void)
 	return 0;
 }
 
+static void print_link(void)
+{
+	print("net: link %s, generation %u\n", port_is_up(&port) ? "up" : "down",
+	      (uint64_t)port_generation(&port));
+}
+
+static int follow(void)
+{
+	uint64_t changes = bootarg_num("changes", 0);
+
+	print_link();
+	for (uint64_t n = 0; n < changes; n++) {
+		while (!(port_wait(&port) & PORT_CHANGED))
+			;
+		print_link();
+		send(bootarg_num("to", 0), DATA, (uint32_t)n, 60, 1);
+		port_notify(&port, PORT_SENDS);
+	}
+	return 0;
+}
+
 /* --- memory that frames must not reach ----------------------------------------------------- */
 
 #define GUARD 4096U
@@ -386,9 +409,9 @@ int net(uint64_t hartid)
 	static const struct {
 		const char *name;
 		int (*run)(void);
-	} roles[] = {{"echo", echo},  {"ping", ping},     {"cost", cost},
-	             {"flood", pour}, {"lives", live},    {"hostile", be_hostile},
-	             {"talk", talk},  {"listen", listen}, {"host", be_host}};
+	} roles[] = {{"echo", echo},    {"ping", ping},          {"cost", cost}, {"flood", pour},
+	             {"lives", live},   {"hostile", be_hostile}, {"talk", talk}, {"listen", listen},
+	             {"host", be_host}, {"link", follow}};
 	uint32_t features = bootarg_num("events", 0) ? PORT_EVENTS : 0;
 	uint32_t count = (uint32_t)bootarg_num("buffers", PORT_QUEUE);
 

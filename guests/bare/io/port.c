@@ -139,7 +139,7 @@ uint8_t *port_frame(struct port *p)
 	while ((uint16_t)(p->next[PORT_SENDS] - p->taken[PORT_SENDS]) == PORT_QUEUE) {
 		want(p, PORT_SENDS);
 		if (used(PORT_SENDS) == p->taken[PORT_SENDS])
-			port_wait(p);
+			(void)port_wait(p);
 		p->taken[PORT_SENDS] = used(PORT_SENDS);
 	}
 	return &buffers[PORT_SENDS][p->next[PORT_SENDS] % PORT_QUEUE][PORT_HEADER];
@@ -203,13 +203,25 @@ void port_release(struct port *p)
 	want(p, PORT_RECEIVES);
 }
 
-void port_wait(struct port *p)
+uint8_t port_wait(struct port *p)
 {
 	uint32_t source;
+	uint8_t isr;
 
 	__asm__ volatile("wfi");
 	source = in32(PLIC_CLAIM);
-	(void)in8(p->isr);
+	isr = in8(p->isr);
 	if (source)
 		out32(PLIC_CLAIM, source);
+	return isr;
+}
+
+bool port_is_up(const struct port *p)
+{
+	return in16(p->config + PORT_MAC) & 1;
+}
+
+uint8_t port_generation(const struct port *p)
+{
+	return in8(p->common + 21);
 }

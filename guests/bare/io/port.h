@@ -62,8 +62,12 @@ uint8_t *port_received(struct port *p, uint32_t *size);
 /* Gives the buffer of that frame back. */
 void port_release(struct port *p);
 
-/* Sleeps until the port interrupts, and takes the interrupt. */
-void port_wait(struct port *p);
+/* Sleeps until the port interrupts, and takes the interrupt. Returns its ISR status. */
+uint8_t port_wait(struct port *p);
+#define PORT_CHANGED 2U /* the configuration is another one */
+
+bool port_is_up(const struct port *p);
+uint8_t port_generation(const struct port *p);
 
 uint8_t port_status(const struct port *p);
 

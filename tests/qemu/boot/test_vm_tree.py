@@ -119,6 +119,7 @@ def test_json(tree_file):
         "vms": [{
             "name": "one", "memory": 2097152, "ram_base": 0x80000000,
             "host_memory": [[0x82000000, 0x200000]], "shared": [],
+            "ports": [],
             "vcpus": [{"harts": [0], "first": 0}],
             "kernel": {"image": False, "offset": 0, "size": 100, "span": 100},
             "initrd": {"offset": 0x1ef000, "size": 100}, "dtb_offset": 0x1f0000,

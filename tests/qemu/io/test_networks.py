@@ -6,37 +6,13 @@ import re
 import pytest
 
 import harness
-import plain
-from shared_memory import MIB, TREE, VM
+from networks import network, run, vm
 
 # Instructions of a notification for one frame, from before the store to behind it: of 1,514 bytes
 # in one part, and in as many as there may be.
 MOST, MOST_IN_PARTS = 2300, 3400
 # Restarts of a VM that gets frames all the time.
 LIVES = 20
-
-
-def vm(name, bootargs, hart=0, properties=""):
-    """A node of /vms."""
-    return VM.format(name=name, memory=4 * MIB, bootargs="kind=net " + bootargs, hart=hart,
-                     properties=properties)
-
-
-def network(*ports, name="lan", uplink=None):
-    """A node of /networks: VMs with the MACs 02:00:00:00:00:01 and so on, in this order."""
-    return f"\n\t\t{name} {{ " + " ".join(
-        f"{port} {{ mac-address = [02 00 00 00 00 {n:02x}]; "
-        f"{'uplink = {}on{};'.format(chr(34), chr(34)) if port == uplink else ''} }};"
-        for n, port in enumerate(ports, 1)) + " };"
-
-
-def run(tmp_path, vms, networks, options=(), **others):
-    """Runs a tree of these nodes."""
-    plain.make("build/guests/bare.bin")
-    file = tmp_path / "vms.dts"
-    text = TREE.format(vms="".join(vms), shared="").replace("shared {", "networks {" + networks)
-    file.write_text(text, encoding="utf-8")
-    return harness.run(file, options=["--include", harness.BUILD / "guests", *options], **others)
 
 
 def counts(result, name, port=0):

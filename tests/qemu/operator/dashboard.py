@@ -45,7 +45,10 @@ def rows(command, step):
             "value": 3000 * step, "ns": 10**9 * step}
     told = {
         "vms": [{"vm": "alpha", "state": "running", "uptime_ms": 2000 * step, "vcpus": 1,
-                 "harts": [0], "memory": 1 << 24}],
+                 "harts": [0], "memory": 1 << 24},
+                {"vm": "alpha", "port": 0, "network": "lan", "link": "up", "sent": step,
+                 "sent_bytes": 60 * step, "refused": step, "received": step,
+                 "received_bytes": 60 * step, "lost": step}],
         "crash": [{"vm": "alpha", "failure": "did not ring", "crash": step, "time_us": 10**6}],
         "exits": [{**who, **dict.fromkeys(fakes.CAUSES, 10 * step), "time_us": 2 * 10**6 * step,
                    "cpu_us": 500000 * step, "steal_us": 700000 * step,

@@ -46,14 +46,19 @@ OBSERVED = {"value": ("tally_observed_events_total", 1),
             "lost": ("tally_observed_samples_lost_total", 1),
             "late": ("tally_observed_samples_late_total", 1)}
 TIME = {"seconds": ("tally_time_of_day_seconds", 1)}
-TABLES = {"time": TIME, "vms": VMS, "exits": {**EXITS, **BUDGET, **WINDOWS}, "pmu": PMU,
-          "observed": OBSERVED, "crash": {}}
+PORTS = {key: (f"tally_port_{name}_total", 1) for key, name in (
+    ("sent", "sent_frames"), ("sent_bytes", "sent_bytes"), ("refused", "refused_frames"),
+    ("received", "received_frames"), ("received_bytes", "received_bytes"),
+    ("lost", "lost_frames"))}
+TABLES = {"time": TIME, "vms": {**VMS, **PORTS}, "exits": {**EXITS, **BUDGET, **WINDOWS},
+          "pmu": PMU, "observed": OBSERVED, "crash": {}}
 # All else that the prompt tells: in which metric it is, or why in none.
 WHO = {"vm": "a label", "vcpu": "a label"}
 WHAT = {"event": "a label", "data": "behind the event in its label", "filter": "the label mode"}
 CAUSE = "tally_vcpu_exits_total, tally_vcpu_hs_instructions_total"
 ELSEWHERE = {
-    "vms": {**WHO, "state": "tally_vm_state", "dma": "tally_vm_dma_trusted",
+    "vms": {**WHO, "port": "a label", "network": "a label", "link": "tally_port_up",
+            "state": "tally_vm_state", "dma": "tally_vm_dma_trusted",
             "waits_for_first_start": "tally_vm_first_start_awaited",
             "shutdown": "tally_vm_shutdown_late", "asleep": "tally_vm_asleep",
             "harts": "tally_vcpu_info has each vcpu's",
@@ -120,6 +125,11 @@ class Expected:
     def of(self, told):
         """told: {command: objects}"""
         for row in told["vms"]:
+            if "port" in row:
+                who = {key: row[key] for key in ("vm", "network", "port")}
+                self.numbers("vms", row, **who)
+                self.put("tally_port_up", row["link"] == "up", **who)
+                continue
             self.numbers("vms", row, vm=row["vm"])
             for state in ("clearing", "loading", "running", "ending", "off"):
                 self.put("tally_vm_state", state == row["state"], vm=row["vm"], state=state)

@@ -143,7 +143,7 @@ def period_of(args, machine, vms, events):
         return "%d" % args.count
     rate = args.freq or DEFAULT_HZ
     if args.serial:
-        harts = line_rate.harts_of(machine.objects("vms"), vms)
+        harts = line_rate.harts_of(tally_ctl.vms(machine), vms)
         most = line_rate.most_hz(args.baud, harts, events, args.max_stack if args.g else 0)
         if most < (args.freq or 1):
             raise exits_record.Refused(

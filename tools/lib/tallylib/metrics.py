@@ -54,6 +54,23 @@ def add_vm(out, row):
         int(row.get("asleep", False)), **vm)
 
 
+def add_port(out, row):
+    """A line of `vms` about a port."""
+    who = {"vm": row["vm"], "network": row["network"], "port": row["port"]}
+    for key, name, meaning in (
+            ("sent", "sent_frames", "Frames that the port sent since its VM's last start."),
+            ("sent_bytes", "sent_bytes", "Bytes of these."),
+            ("refused", "refused_frames", "Frames of the port that the switch refused."),
+            ("received", "received_frames",
+             "Frames that the port received since its VM's last start."),
+            ("received_bytes", "received_bytes", "Bytes of these."),
+            ("lost", "lost_frames",
+             "Frames that found no buffer of the port, or its link down.")):
+        out.counter(f"tally_port_{name}_total", meaning).add(row[key], **who)
+    out.gauge("tally_port_up", "0 if the operator has set the port's link down.").add(
+        int(row["link"] == "up"), **who)
+
+
 def add_crash(out, vm, row):
     """The first line of `crash`."""
     failed = row["failure"] is not None
@@ -182,9 +199,13 @@ def add_observed(out, row):
 def collect(machine):
     """Asks a tally_ctl.Machine. Returns the text."""
     out = Families()
-    vms = machine.objects("vms")
+    told = machine.objects("vms")
+    vms = [row for row in told if "port" not in row]
     for row in vms:
         add_vm(out, row)
+    for row in told:
+        if "port" in row:
+            add_port(out, row)
     for row in vms:
         crash = crash_of(machine, row["vm"])
         if crash:

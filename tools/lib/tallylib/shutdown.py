@@ -23,7 +23,7 @@ def command(words, seconds, json):
 def outcome(machine, name, within, how):
     """Returns a status of tally_ctl and a line about the VM, or None while it may still end.
     within: what it has, in words. how: what it does, as Tally says it; None: another asked."""
-    (row,) = [row for row in machine.objects("vms") if row["vm"] == name]
+    (row,) = [row for row in tally_ctl.vms(machine) if row["vm"] == name]
     if row["state"] == "off":
         end = machine.objects("last " + name)[0]["end"]
         if end == "shutdown":
@@ -64,7 +64,7 @@ def ask_all(machine, seconds):
     """Asks each VM that is on, waits for those that can be asked, and yields lines about both.
     seconds: as for command()."""
     waits = []
-    for row in machine.objects("vms"):
+    for row in tally_ctl.vms(machine):
         if row["state"] == "off":
             continue
         if row.get("shutdown") == "asked":

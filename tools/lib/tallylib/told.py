@@ -27,6 +27,11 @@ def data_of(row):
 
 
 def vms(row):
+    """A VM, or one of its ports."""
+    if "port" in row:
+        return ["  network %s: sent %d, %d bytes, refused %d; received %d, %d bytes, lost %d" % (
+            row["network"], row["sent"], row["sent_bytes"], row["refused"], row["received"],
+            row["received_bytes"], row["lost"]) + ("; link down" if row["link"] == "down" else "")]
     return ["%-15s %-8s up %s, vcpus %d, harts %s, memory %d MiB" % (
         row["vm"], row["state"], seconds(row["uptime_ms"], 1000, 3), row["vcpus"],
         ",".join(map(str, row["harts"])), row["memory"] >> 20) + (

@@ -8,14 +8,16 @@ from toplib import counts, functions
 
 CAUSES = ("ecall", "timer", "irq", "lcofi", "mmio", "csr", "wfi", "other")
 MICROSECONDS = 1e6
+FRAMES = ("sent", "sent_bytes", "received", "received_bytes", "refused", "lost")
 MOST_FUNCTIONS = 10  # of a vcpu, in an object of --json
 
 # What is known of a vcpu at one look. us: the machine's time since power-on; cpu, steal:
 # microseconds of it; counted, why_not: of toplib/counts.py; sampled: of toplib/functions.py since
 # the look before, None: nobody samples; windows: how many were late or missed since power-on, None:
-# it has none.
+# it has none; ports: lines of `vms` about its VM's ports, of vcpu 0 alone.
 Vcpu = collections.namedtuple("Vcpu", "vm vcpu state uptime_ms hart us cpu steal exits hs_insns "
-                                      "counters overflows counted why_not sampled windows")
+                                      "counters overflows counted why_not sampled windows "
+                                      "ports")
 
 
 class Machine:
@@ -29,17 +31,20 @@ class Machine:
 
     def look(self):
         """Returns a Vcpu for each, in the order of the VM tree."""
-        vms = {line["vm"]: line for line in self.machine.objects("vms")}
+        told = self.machine.objects("vms")
+        vms = {line["vm"]: line for line in told if "port" not in line}
+        ports = [line for line in told if "port" in line]
         if self.counts:
             self.counts.look(vms)
         sampled = self.functions.look(vms) if self.functions else {}
         exits = self.machine.objects("exits")
         pmu = {(line["vm"], line["vcpu"]): line for line in self.machine.objects("pmu")
                if "counter" not in line}
-        return [self._vcpu(line, vms[line["vm"]], pmu[line["vm"], line["vcpu"]], sampled)
+        return [self._vcpu(line, vms[line["vm"]], pmu[line["vm"], line["vcpu"]], sampled, [
+            port for port in ports if (port["vm"], 0) == (line["vm"], line["vcpu"])])
                 for line in exits]
 
-    def _vcpu(self, exits, vm, pmu, sampled):
+    def _vcpu(self, exits, vm, pmu, sampled, ports):
         key = exits["vm"], exits["vcpu"]
         counted = self.counts.counted.get(key, {}) if self.counts else {}
         state = "asleep" if vm.get("asleep") else vm["state"]
@@ -47,7 +52,7 @@ class Machine:
                     exits["cpu_us"], exits["steal_us"], {cause: exits[cause] for cause in CAUSES},
                     exits["hs_instructions"], pmu["counters"], pmu["overflows"], counted,
                     self.counts.why_not.get(key) if self.counts else None, sampled.get(key),
-                    exits.get("windows"))
+                    exits.get("windows"), ports)
 
     def drain(self):
         """Between two looks that are far from each other."""
@@ -100,6 +105,15 @@ def functions_of(sampled):
                                                                           MOST_FUNCTIONS)]}
 
 
+def ports_of(before, after, seconds):
+    """What --json tells of its VM's ports: frames and bytes in a second. None: not known, or the VM
+    began a life between two looks."""
+    known = {port["port"]: port for port in before.ports} if before and seconds > 0 else {}
+    return [{"network": port["network"],
+             **{key + "_per_s": per_second(known[port["port"]][key], port[key], seconds)
+                if port["port"] in known else None for key in FRAMES}} for port in after.ports]
+
+
 def row(before, after):
     """What is shown of a vcpu: a dictionary, --json prints it. None: not known; before None: this
     is the first look at it."""
@@ -110,7 +124,8 @@ def row(before, after):
              "exits_per_s_by": {cause: None for cause in CAUSES}, "hs_instructions_per_s": None,
              "hs_percent": None, "counters": after.counters, "overflows_per_s": None,
              "instructions_per_s": None, "ipc": None, "not_counted": after.why_not,
-             **functions_of(after.sampled), **({"windows": after.windows} if after.windows else {})}
+             **functions_of(after.sampled), **({"windows": after.windows} if after.windows else {}),
+             **({"ports": ports_of(before, after, seconds)} if after.ports else {})}
     if seconds <= 0:
         return shown
     us = after.us - before.us

@@ -8,7 +8,7 @@ import time
 
 from toplib.functions import DRAIN_S
 from toplib.looks import rows
-from toplib.table import SORT_KEYS, colour, in_order, notes, pane, summary, table
+from toplib.table import SORT_KEYS, colour, in_order, notes, pane, ports, summary, table
 
 KEYS = "keys: q quits; i counts; f samples; c s e h o n sort; r turns; SPACE looks"
 ENTER = "\n"
@@ -44,7 +44,7 @@ class View:
         height, width = self.window.getmaxyx()
         shown = in_order(rows(self.before, self.after), self.key, self.backwards)
         head, *body = [*table(shown, width - 1, bool(self.machine.counts)), *notes(shown),
-                       *pane(self.after, self.switches.most)]
+                       *ports(shown), *pane(self.after, self.switches.most)]
         room = max(0, height - HEAD_LINES)
         self.first = max(0, min(self.first, len(body) - room))
         part = body[self.first:self.first + room]

@@ -84,6 +84,24 @@ def table(rows, width=None, counted=False):
         line(shown, [show(row) for _, _, show in shown], width) for row in rows]
 
 
+# The same of ports.
+PORT_COLUMNS = (("VM", -15, lambda port: port["vm"]),
+                ("NETWORK", -15, lambda port: port["network"]),
+                ("SENT/S", 6, lambda port: rate(port["sent_per_s"])),
+                ("BYTES/S", 7, lambda port: rate(port["sent_bytes_per_s"])),
+                ("RECV/S", 6, lambda port: rate(port["received_per_s"])),
+                ("BYTES/S", 7, lambda port: rate(port["received_bytes_per_s"])),
+                ("LOST/S", 6, lambda port: rate(port["lost_per_s"])),
+                ("REFUSED/S", 9, lambda port: rate(port["refused_per_s"])))
+
+
+def ports(rows):
+    """A table of the VMs' ports, below the one of vcpus. Nothing, if there are none."""
+    found = [{**port, "vm": row["vm"]} for row in rows for port in row.get("ports", ())]
+    return found and ["", line(PORT_COLUMNS, [name for name, _, _ in PORT_COLUMNS]), *(
+        line(PORT_COLUMNS, [show(port) for _, _, show in PORT_COLUMNS]) for port in found)]
+
+
 # Of steal time: shown as much, in percent.
 MUCH_STEAL = 10
 

@@ -160,7 +160,8 @@ class Typed:
         self.request += 1
         self.screen.send(f"\x14{self.n}x")
         line = f"operator: {self.request}: "
-        self.screen.expect(rf"\] {line}status {status}\r")
+        self.screen.expect(rf"\] {line}status (\d)\r")
+        assert int(self.screen.match[1]) == status
         while f"\n{line}status" not in (text := self.log.read_text(encoding="utf-8")[self.at:]):
             time.sleep(0.01)
         self.at += len(text)

@@ -34,7 +34,7 @@ struct rings {
 	uint64_t since;   /* it waits for the prompt */
 	/* Between two lives: the number of the life whose rest is cleared; steps of that. */
 	uint64_t cleared_life;
-	enum { END_OBSERVATIONS, OBSERVATIONS_END, CLEAR } step;
+	enum { END_OBSERVATIONS, END_TRACES, TRACES_END, CLEAR } step;
 	uint32_t pages;
 };
 static struct rings rings_of[VM_MAX_VMS];
@@ -197,8 +197,12 @@ static void rest(const struct vm *vm, struct rings *r)
 	if (r->step == END_OBSERVATIONS && prompt_take(client, csr_read(CSR_TIME))) {
 		observe_request.number = 0;
 		observe_post(OBSERVE_END, observe_vcpus(vm->config->operator.vms));
-		r->step = OBSERVATIONS_END;
-	} else if (r->step == OBSERVATIONS_END &&
+		r->step = END_TRACES;
+	} else if (r->step == END_TRACES && prompt_take(client, csr_read(CSR_TIME))) {
+		prompt_end_trace(client);
+		prompt_end_stays(client);
+		r->step = TRACES_END;
+	} else if (r->step == TRACES_END &&
 	           !(prompt_holds(client) && atomic_load(&observe_request.vcpus))) {
 		prompt_release(client);
 		r->step = CLEAR;

@@ -16,8 +16,9 @@
 
 static prompt_fn life, ask_shutdown, move, power_off, frames, help, keys;
 
-/* Who may give a command beside the serial line: no VM, or an operator in the VM tree. */
-enum { SERIAL = VM_OPERATOR_NONE, WATCH = VM_OPERATOR_WATCH, CONTROL = VM_OPERATOR_CONTROL };
+/* Who may give a command beside the serial line: no VM, or an operator in the VM tree. ALL: it
+ * slows or ends all VMs, so the operator has to control each of them. */
+enum { SERIAL = VM_OPERATOR_NONE, WATCH = VM_OPERATOR_WATCH, CONTROL = VM_OPERATOR_CONTROL, ALL };
 
 struct command {
 	const char *name, *takes; /* its further words, each behind a blank */
@@ -35,7 +36,7 @@ static const struct command commands[] = {
     {"pmu", "", 1, 1, prompt_pmu, "of each vcpu, the counters that its guest has configured", WATCH,
      true},
     {"trace", " [on [VM] | off]", 1, 3, prompt_trace, "notes exits; shows those that came last",
-     SERIAL, true},
+     ALL, true},
     {"crash", " VM", 2, 2, prompt_crash,
      "what is left of it since it failed last: registers, text, exits", CONTROL, true},
     {"last", " VM", 2, 2, prompt_last, "how its last life has ended, and the end of its text",
@@ -45,11 +46,11 @@ static const struct command commands[] = {
     {"sample", " VM EVENT PERIOD|RATEhz [CALLERS]", 4, 5, prompt_observe,
      "notes where a VM is each time; observed and unobserve take it", WATCH, true},
     {"stays", " on [VM] | off", 2, 3, prompt_stays, "notes each stay in HS; samples takes them",
-     SERIAL, true},
+     ALL, true},
     {"samples", "", 1, 1, prompt_samples, "takes what was noted, for programs", SERIAL, false},
     {"account", " VM", 2, 2, prompt_observe,
-     "counts to which of its exits Tally's instructions go; unobserve ends it", SERIAL, true},
-    {"accounts", "", 1, 1, prompt_accounts, "what they went to so far", SERIAL, true},
+     "counts to which of its exits Tally's instructions go; unobserve ends it", ALL, true},
+    {"accounts", "", 1, 1, prompt_accounts, "what they went to so far", ALL, true},
     {"observed", " [NUMBER]", 1, 2, prompt_observed, "what has been counted", WATCH, true},
     {"unobserve", " [NUMBER]", 1, 2, prompt_observed, "the last of it", WATCH, true},
     {"start", " VM", 2, 2, life, "starts one that is off", CONTROL, false},
@@ -63,7 +64,7 @@ static const struct command commands[] = {
      "sets the links of its ports, or of the one on a network", CONTROL, false},
     {"time", " [SECONDS]", 1, 2, prompt_clock,
      "the machine's time of day; with seconds since 1970 sets it for all VMs", WATCH, true},
-    {"poweroff", "", 1, 1, power_off, "pulls the plug of all VMs, asks none", SERIAL, false},
+    {"poweroff", "", 1, 1, power_off, "pulls the plug of all VMs, asks none", ALL, false},
     {"frames", " on | off", 2, 2, frames, "for programs (docs/frames.md)", SERIAL, false},
     {"help", "", 1, 1, help, "these lines", WATCH, false},
     {"keys", "", 1, 1, keys, "the keys after Ctrl-T, and the VMs", SERIAL, false},
@@ -128,6 +129,16 @@ bool prompt_on_or_off(struct prompt *p, bool *on, const struct vm **vm)
 		return true;
 	*vm = prompt_vm_named(p, p->word[2]);
 	return *vm;
+}
+
+bool prompt_own_trace(struct prompt *p, uint32_t *owner, bool on)
+{
+	if (p->rights && *owner && *owner != p->client + 1) {
+		prompt_answer(p, PROMPT_FAILED, "%s: another operator traces", p->word[0]);
+		return false;
+	}
+	*owner = on ? p->client + 1 : 0;
+	return true;
 }
 
 void prompt_vcpu_names(struct prompt *p, const struct vcpu *vcpu)
@@ -329,11 +340,13 @@ static void split(struct prompt *p)
  * checked by prompt_vm_named() and prompt_step(). */
 static bool may(struct prompt *p, const struct command *c)
 {
-	if (!p->rights || (c->needs != SERIAL && c->needs <= p->rights->access))
+	if (!p->rights || (c->needs != SERIAL && c->needs <= p->access))
 		return true;
 	prompt_answer(p, PROMPT_FAILED,
-	              c->needs == SERIAL ? "%s: only the serial line may"
-	                                 : "%s: needs operator = \"control\"",
+	              c->needs == SERIAL    ? "%s: only the serial line may"
+	              : p->access < CONTROL ? "%s: needs operator = \"control\""
+	                                    : "%s: slows or ends all VMs, so operator-vms must "
+	                                      "name each of them",
 	              p->word[0]);
 	return false;
 }
@@ -367,6 +380,10 @@ void prompt_start(uint32_t client, const struct vm_operator *rights, const char 
 	                         .client = client,
 	                         .rights = rights,
 	                         .vms = rights ? rights->vms : ~0U};
+	if (rights)
+		prompt.access = rights->access;
+	if (prompt.access == CONTROL && prompt.vms == BIT(n_vms) - 1)
+		prompt.access = ALL;
 	(void)tally_snprintf(prompt.text, sizeof(prompt.text), "%s", text);
 }
 

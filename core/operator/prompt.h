@@ -49,6 +49,8 @@ struct prompt {
 	uint32_t client;
 	const struct vm_operator *rights; /* of a VM; NULL: the serial line, which may do all */
 	uint32_t vms;                     /* bit n: the client may name VM n, and is told of it */
+	uint8_t access;                   /* of a VM: enum vm_operator_access, or one more: it
+	                                   * controls all VMs */
 	char text[CONSOLE_COMMAND_BYTES + 1]; /* the words, each ended by NUL */
 	const char *word[PROMPT_MOST_WORDS];
 	uint32_t n_words;
@@ -92,6 +94,16 @@ void prompt_wrong(struct prompt *p);
 /* Reads the words "on", "on VM" or "off", with *vm = NULL for no VM. If they are others, answers so
  * and returns false. */
 bool prompt_on_or_off(struct prompt *p, bool *on, const struct vm **vm);
+
+/* A trace belongs to the client that has begun it, whose number plus 1 is in *owner; 0: to nobody.
+ * Only the serial line may end that of another client, or begin one meanwhile. Sets *owner; or
+ * answers so and returns false. */
+bool prompt_own_trace(struct prompt *p, uint32_t *owner, bool on);
+
+/* End what a client has begun with `stays` and `trace`. The first one may post a request to
+ * observers. */
+void prompt_end_stays(uint32_t client);
+void prompt_end_trace(uint32_t client);
 
 /* Returns the VM of that name. If there is none, or the client may not name it, answers so and
  * returns NULL. */

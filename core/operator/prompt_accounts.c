@@ -110,18 +110,26 @@ static void tell_next(struct prompt *p)
 		prompt_next_vcpu(p);
 }
 
+/* Returns the number of the vcpu's account, or 0: a VM is told of its own only. */
+static uint32_t number_of(const struct prompt *p)
+{
+	uint32_t number = account_of(prompt_vcpu(p));
+
+	return p->rights && number >> OBSERVE_CLIENT_SHIFT != p->client ? 0 : number;
+}
+
 static void accounted(struct prompt *p)
 {
 	if (p->row) {
 		tell_next(p);
 		return;
 	}
-	while (p->vm < n_vms && !account_of(prompt_vcpu(p)))
+	while (p->vm < n_vms && !number_of(p))
 		prompt_next_vcpu(p);
 	if (p->vm == n_vms)
 		return;
 	p->row = 1;
-	observe_request.number = account_of(prompt_vcpu(p));
+	observe_request.number = number_of(p);
 	observe_post(OBSERVE_ROWS, BIT(prompt_vcpu(p)->index));
 }
 

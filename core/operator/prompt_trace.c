@@ -67,6 +67,16 @@ void prompt_add_exit(struct prompt *p, const struct exit_record *e)
 	add_details(p, e);
 }
 
+static uint32_t owner; /* see prompt_own_trace() */
+
+void prompt_end_trace(uint32_t client)
+{
+	if (owner != client + 1)
+		return;
+	owner = 0;
+	trace_switch(NULL, false);
+}
+
 static void switch_on_or_off(struct prompt *p)
 {
 	const struct vm *vm;
@@ -74,7 +84,7 @@ static void switch_on_or_off(struct prompt *p)
 
 	if (p->json) {
 		prompt_wrong(p);
-	} else if (prompt_on_or_off(p, &on, &vm)) {
+	} else if (prompt_on_or_off(p, &on, &vm) && prompt_own_trace(p, &owner, on)) {
 		trace_switch(vm, on);
 		prompt_answer(p, PROMPT_OK, "trace is %s", on ? "on" : "off");
 	}

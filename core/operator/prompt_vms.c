@@ -6,6 +6,7 @@
 #include "arch/riscv/hart/csr.h"
 #include "core/io/ports.h"
 #include "core/operator/prompt.h"
+#include "core/operator/prompt_server.h"
 #include "core/sched/vcpu_budget.h"
 #include "core/vcpu/vm.h"
 
@@ -51,6 +52,11 @@ static void add_rest(struct prompt *p, const struct vm *vm)
 		text_add(&p->out, ",'asleep':true");
 	if (asked)
 		text_add(&p->out, ",'shutdown':'%s'", asked & SHUTDOWN_LATE ? "late" : "asked");
+	if (p->rights && p->client == prompt_client(vm))
+		text_add(&p->out, ",'operator':'%s'",
+		         p->access == VM_OPERATOR_WATCH     ? "watch"
+		         : p->access == VM_OPERATOR_CONTROL ? "control"
+		                                            : "all");
 	if (vm_has_trusted_dma(vm->config))
 		text_add(&p->out, ",'dma':'trusted'");
 	if (late | missed)

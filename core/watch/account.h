@@ -95,7 +95,8 @@ void account_end(struct vcpu *vcpu, uint32_t number);
 /* Copies the vcpu's account to account_told. Its observer was read in this stay. */
 void account_copy(const struct vcpu *vcpu);
 
-/* The last copy. Boot hart only, while no request is posted (core/watch/observe.h). */
+/* The last copy. For the holder of the prompt, while no request is posted
+ * (core/watch/observe.h). */
 extern struct account account_told;
 
 /* Returns the number of the observation that owns the vcpu's account, or 0. Any hart may call it;

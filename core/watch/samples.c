@@ -303,12 +303,13 @@ uint64_t vcpu_sample(struct vcpu *vcpu, uint32_t n, uint64_t period, uint64_t mi
 	return o->every ? next_period(vcpu, o, period, events) : period;
 }
 
-bool samples_put(uint32_t hart, const uint64_t *words, uint32_t n, uint32_t spare)
+bool samples_put(struct sample_ring *rings, uint32_t hart, const uint64_t *words, uint32_t n,
+                 uint32_t spare)
 {
-	struct sample_ring *ring = &rings_of[0][hart];
+	struct sample_ring *ring = &rings[hart];
 	uint64_t from = ring->noted;
 
-	if (from - __atomic_load_n(ring->taken, __ATOMIC_ACQUIRE) > SAMPLE_RING_WORDS - n - spare)
+	if (from - __atomic_load_n(ring->taken, __ATOMIC_ACQUIRE) > ring->length - n - spare)
 		return false;
 	add(ring, words, n);
 	publish(ring, ring->noted);

@@ -60,10 +60,11 @@ uint64_t vcpu_sample(struct vcpu *vcpu, uint32_t n, uint64_t period, uint64_t mi
 /* Serves REQ_CHAINS. Returns whether all samples of the vcpu are in rings. */
 bool samples_go_on(struct vcpu *vcpu);
 
-/* Records n words of another kind in the serial line's ring (core/watch/stays.h). Returns false,
+/* Records n words of another kind in the hart's ring of these (core/watch/stays.h). Returns false,
  * and records nothing, if that would leave less than `spare` words free. `spare` is 0 only for
  * records that must not be lost. On that hart. */
-bool samples_put(uint32_t hart, const uint64_t *words, uint32_t n, uint32_t spare);
+bool samples_put(struct sample_ring *rings, uint32_t hart, const uint64_t *words, uint32_t n,
+                 uint32_t spare);
 
 /* Returns how many words a hart has recorded there since boot. Boot hart only. */
 uint64_t samples_noted(uint32_t hart);

@@ -38,10 +38,12 @@ static void begin_next_part(struct hart_stay *s, uint64_t now, uint64_t hvip)
 #define INJECTED (VS_INTERRUPTS | BIT(IRQ_LCOFI))
 
 static const struct vm *chosen;
+static struct sample_ring *rings;
 
-void stays_choose(const struct vm *vm)
+void stays_choose(const struct vm *vm, struct sample_ring *to)
 {
 	__atomic_store_n(&chosen, vm, __ATOMIC_RELAXED);
+	__atomic_store_n(&rings, to, __ATOMIC_RELAXED);
 }
 
 /* Returns the injected interrupts of the resident vcpu. */
@@ -56,7 +58,8 @@ static void put(const struct vcpu *vcpu, uint64_t kind, uint64_t words[WORDS], u
 	uint64_t number = ++hart_stays[hart].number;
 
 	words[0] = number << 32 | kind << 24 | (uint64_t)vcpu->index << 16 | n;
-	(void)samples_put(hart, words, n, kind < STAYS_BEGIN ? SAMPLE_RING_SPARE : 0);
+	(void)samples_put(__atomic_load_n(&rings, __ATOMIC_RELAXED), hart, words, n,
+	                  kind < STAYS_BEGIN ? SAMPLE_RING_SPARE : 0);
 }
 
 /* --- stays -------------------------------------------------------------------------------- */
@@ -265,7 +268,6 @@ static void note_account(const struct vcpu *vcpu, uint64_t kind)
 
 void stays_begin(struct vcpu *vcpu)
 {
-	stays_end(vcpu);
 	if (!is_traced(vcpu->home))
 		forget_exit(vcpu->home);
 	stays_start_recording(vcpu, STAYS_FOR_TRACE);

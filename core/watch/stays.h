@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The trace of stays (docs/tracing.md): each stay in HS, and each change of the resident vcpu, is
- * recorded in the ring of the hart (core/watch/samples.h), which the boot hart empties while the
- * guests run. The stays of a vcpu with an account (core/watch/account.h) are added to its account.
+ * recorded in the hart's ring of the client that has begun the trace (core/watch/samples.h). The
+ * stays of a vcpu with an account (core/watch/account.h) are added to its account.
  *
  * Without a trace this costs nothing. A stay is recorded when it is accounted, where the code
  * compares it with the longest one anyway: while stays are recorded ctx.hs_longest is 0, so each
@@ -16,6 +16,7 @@
 #include "core/lib/types.h"
 #include "core/vcpu/observers.h"
 
+struct sample_ring;
 struct vcpu;
 struct vm;
 
@@ -42,9 +43,10 @@ enum { STAYS_STAY = 0x80, STAYS_COME, STAYS_GO, STAYS_MOVED, STAYS_BEGIN, STAYS_
 enum { STAYS_OFF, STAYS_READY, STAYS_WAITING };
 #define STAY_GOES_ON 0xffU
 
-/* Chooses the VM whose stays the next request records; NULL: all VMs. Of other VMs only COME and GO
- * are recorded. Boot hart only, while no request is posted. */
-void stays_choose(const struct vm *vm);
+/* Chooses the VM whose stays the next request records, and the rings for that; NULL: all VMs. Of
+ * other VMs only COME and GO are recorded. For the holder of the prompt, while no request is posted
+ * and no vcpu is traced. */
+void stays_choose(const struct vm *vm, struct sample_ring *rings);
 
 /* Serve the operator's request (core/watch/observe.h). Home hart only. */
 void stays_begin(struct vcpu *vcpu);

@@ -338,8 +338,9 @@ uint32_t samples_take(uint32_t on, uint64_t end, uint64_t *words)
 	return SAMPLE_RECORD_MOST;
 }
 
-void stays_choose(const struct vm *vm)
+void stays_choose(const struct vm *vm, struct sample_ring *rings)
 {
+	require(rings);
 	if (vm)
 		(void)index_of(vm);
 }

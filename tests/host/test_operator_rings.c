@@ -42,7 +42,7 @@ static struct long_call call;
 
 static struct {
 	bool holds;
-	uint32_t lines, starts, told, ended, forgotten;
+	uint32_t lines, starts, told, ended, traces, stays, forgotten;
 	uint64_t next_at;
 	char line[PROMPT_LINE_BYTES];
 } seen;
@@ -83,6 +83,8 @@ bool prompt_take(uint32_t client, uint64_t now)
 {
 	assert_int_equal(client, MINE);
 	assert_int_equal(now, host_csrs[CSR_TIME]);
+	if (atomic_load(&observe_request.vcpus))
+		return false;
 	seen.holds = seen.holds || below(&luck, 4);
 	return seen.holds;
 }
@@ -135,6 +137,24 @@ void observe_post(enum observe_what what, uint64_t vcpus)
 	assert_int_equal(observe_request.number, 0);
 	atomic_store(&observe_request.vcpus, vcpus);
 	seen.ended++;
+}
+
+/* Observations have ended before. */
+void prompt_end_trace(uint32_t client)
+{
+	assert_int_equal(client, MINE);
+	assert_true(seen.holds);
+	assert_int_equal(atomic_load(&observe_request.vcpus), 0);
+	assert_int_equal(++seen.traces, seen.ended);
+}
+
+/* It has some. */
+void prompt_end_stays(uint32_t client)
+{
+	assert_int_equal(client, MINE);
+	assert_true(seen.holds);
+	assert_int_equal(++seen.stays, seen.traces);
+	atomic_store(&observe_request.vcpus, 2);
 }
 
 uint64_t observe_vcpus(uint32_t of_vms)
@@ -226,7 +246,8 @@ static void test_rest(void **state)
 {
 	(void)state;
 	for (; vm.life.number < 100; vm.life.number++) {
-		uint32_t steps = 0, ended = seen.ended, forgotten = seen.forgotten;
+		uint32_t steps = 0, ended = seen.ended, stays = seen.stays,
+		         forgotten = seen.forgotten;
 
 		for (uint32_t i = 0; i < 100; i++) {
 			guest_writes();
@@ -245,6 +266,8 @@ static void test_rest(void **state)
 				assert_int_equal(ring[0] & 1, 1);
 		}
 		assert_int_equal(seen.ended, ended + 1);
+		assert_int_equal(seen.stays, stays + 1);
+		assert_int_equal(seen.traces, seen.ended);
 		assert_int_equal(seen.forgotten, forgotten + 1);
 		assert_false(seen.holds);
 		for (uint32_t i = 0; i < sizeof(*memory); i++)

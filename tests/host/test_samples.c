@@ -194,7 +194,7 @@ static void put(uint32_t spare)
 	for (uint32_t i = 0; i < n; i++)
 		words[i] = chance(&luck);
 	words[0] = (words[0] & ~0xffUL) | n;
-	if (!samples_put(0, words, n, spare)) {
+	if (!samples_put(samples_rings(0), 0, words, n, spare)) {
 		assert_true(noted - taken + n + spare > SAMPLE_RING_WORDS);
 		return;
 	}
@@ -319,7 +319,7 @@ static void test_due(void **state)
 	/* Others fill the ring meanwhile. */
 	one(1, 30);
 	words[0] = 64;
-	while (samples_put(0, words, 64, SAMPLE_RING_SPARE))
+	while (samples_put(samples_rings(0), 0, words, 64, SAMPLE_RING_SPARE))
 		n++;
 	(void)serve(VM_STAY_SHORT);
 	assert_int_equal(vcpu.observers.observer[1].lost, 1);
@@ -400,6 +400,35 @@ static void test_any_index(void **state)
 	}
 	assert_int_equal(samples_noted(0), 0);
 	assert_true(lost > 1000 && before > 50000);
+}
+
+/* Records of a trace are in it like samples, however its reader behaves. */
+static void test_records(void **state)
+{
+	uint64_t words[7];
+
+	(void)state;
+	client_begins();
+	for (uint32_t i = 0; i < 10000; i++) {
+		uint32_t n = 2 + below(&luck, 6), spare = below(&luck, 20);
+		uint64_t was = written, free = below(&luck, LENGTH + 1);
+
+		read_so_far = below(&luck, 4) ? was - LENGTH + free : chance(&luck);
+		free = LENGTH - (was - read_so_far);
+		for (uint32_t k = 0; k < n; k++)
+			words[k] = chance(&luck);
+		if (was - read_so_far > LENGTH || free < n + spare) {
+			assert_false(samples_put(samples_rings(3), 0, words, n, spare));
+			assert_int_equal(written, was);
+			continue;
+		}
+		assert_true(samples_put(samples_rings(3), 0, words, n, spare));
+		assert_int_equal(written, was + n);
+		for (uint32_t k = 0; k < n; k++)
+			assert_int_equal(of_client[(was + k) % LENGTH], words[k]);
+	}
+	assert_int_equal(samples_noted(0), 0);
+	assert_true(written > 10000);
 }
 
 /* No more than HZ in a second; then its period is as long as it can be, for good. */
@@ -517,6 +546,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_same_callers, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_due, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_any_index, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_records, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_too_many, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_rates, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_late, setup, teardown),

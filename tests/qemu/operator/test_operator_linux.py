@@ -8,6 +8,7 @@ import harness
 import plain
 from operator_trees import answered, samples_hz, vm
 from perflib import samples
+from tracelib import records
 
 LENGTH, PERIOD = 200000, 5003
 # The jump to the work, two instructions a round and the return, and the ecall.
@@ -26,7 +27,11 @@ off
 # In the middle of a command somebody kills it; what is left of the answer is not the next one's.
 (echo help; sleep 1) | /test/tally-operator >/dev/null & sleep 0; kill $! 2>/dev/null
 echo 'samples+samples+unobserve --json' | ask
-echo 'poweroff+no such command' | ask
+echo 'frames on+no such command' | ask
+echo 'stays on alpha+start alpha' | ask
+sleep 1
+off
+echo 'stays off+samples+samples' | ask
 /test/tally-operator </dev/null && echo nothing asked
 """
 
@@ -46,6 +51,21 @@ def tree(folder, script, operator):
     return file
 
 
+def check_trace(lines):
+    """What has come of a life of alpha, which is VM 0: its beginning and its end, if stays between
+    them were lost too."""
+    found = [records.record(*one) for one in samples.records(lines)]
+    of_kind = {kind: {record.index: record for record in found if record.kind == kind}
+               for kind in (records.BEGIN, records.END)}
+    assert [set(each) for each in of_kind.values()] == [{0, 1}, {0, 1}]
+    accounted = of_kind[records.END][0].words[2] - of_kind[records.BEGIN][0].words[2]
+    stays = [record for record in found if record.kind == records.STAY]
+    assert {record.index for record in stays} == {0}
+    lost = found[-1].number - found[0].number + 1 - len(found)
+    instructions = sum(record.instructions for record in stays)
+    assert (instructions == accounted) if not lost else (0 < instructions < accounted)
+
+
 def run(folder, script, operator):
     """The answers that the guest got."""
     result = harness.run(tree(folder, script, operator),
@@ -60,7 +80,8 @@ def test_linux_asks(tmp_path):
                 'operator = "control"; operator-vms = "alpha", "linux"; operator-interrupt = <5>; '
                 "operator-requests-hz = <10000>; " + samples_hz())
     assert lines[-2:] == ["ready", "nothing asked"]
-    vms, stopped, begun, started, first, second, end, refused, unknown = answered(lines)
+    (vms, stopped, begun, started, first, second, end, refused, unknown,
+     *traced) = answered(lines)
     assert [line.split()[1].rstrip(",") for line in vms[0]] == ["alpha", "linux"]
     assert stopped[1] == begun[1] == started[1] == 0
     found = samples.told(first[0]) + samples.told(second[0])
@@ -69,8 +90,10 @@ def test_linux_asks(tmp_path):
     assert line["value"] == 4 * USER_WORK
     assert len(found) == line["samples"] == line["value"] // PERIOD
     assert [sample.number for sample in found] == list(range(1, len(found) + 1))
-    assert refused == (["poweroff: only the serial line may"], 1), refused
+    assert refused == (["frames: only the serial line may"], 1), refused
     assert unknown[1] == 2, unknown
+    assert [status for _, status in traced] == [0] * 5
+    check_trace(traced[3][0] + traced[4][0])
 
 
 def test_no_operator(tmp_path):

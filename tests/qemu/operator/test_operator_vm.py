@@ -20,8 +20,8 @@ def test_watch(tmp_path, backend):
     refused = 'operator = "control"'
     asked = [("vms --json", 0), ("exits --json", 0), ("pmu", 0), ("stop alpha", refused),
              ("start alpha", refused), ("restart alpha", refused), ("move alpha 0 0", refused),
-             ("crash alpha", refused), ("last alpha", refused), ("poweroff", "serial line"),
-             ("frames on", "serial line"), ("trace on", "serial line"),
+             ("crash alpha", refused), ("last alpha", refused), ("poweroff", refused),
+             ("frames on", "serial line"), ("trace on", refused),
              ("observe beta instructions", "operator-vms"),
              ("observe gamma instructions", "operator-vms"), ("nonsense", "no such command"),
              ("observe alpha instructions:u --json", 0), ("observed --json", 0),

@@ -126,8 +126,8 @@ def unpacked(data):
     words, found = struct.unpack(f"<{len(data) // 8}Q", data), []
     while words:
         n = words[0] & 0xff
-        if not HEAD_WORDS <= n <= len(words):
-            raise ValueError(f"a sample of {n} words")
+        if not (LEAST_WORDS if words[0] & NO_SAMPLE else HEAD_WORDS) <= n <= len(words):
+            raise ValueError(f"a record of {n} words")
         found.append(list(words[:n]))
         words = words[n:]
     return found

@@ -61,11 +61,11 @@ def wait(machine, name, answer):
 
 
 def ask_all(machine, seconds):
-    """Asks each VM that is on, waits for those that can be asked, and yields lines about both.
-    seconds: as for command()."""
+    """Asks each VM that is on, but not the one that asks. Waits for those that can be asked, and
+    yields lines about both. seconds: as for command()."""
     waits = []
     for row in tally_ctl.vms(machine):
-        if row["state"] == "off":
+        if row["state"] == "off" or "operator" in row:
             continue
         if row.get("shutdown") == "asked":
             waits.append((row["vm"], "time", None))

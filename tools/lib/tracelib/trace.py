@@ -60,15 +60,18 @@ class Trace:
                                     for hart in self.tracks.harts.values()})
 
     def take_last(self):
-        self.over = self.is_over()
+        self.over, why = self.is_over(), []
         if not self.over:
-            self.ask("stays off")
+            # An operator VM is refused if another operator has begun a trace, and so ended this.
+            status, why = self.machine.ask("stays off")
+            self.over = status != 0
             while self.take():
                 pass
             for record in self.merged.rest():
                 self.tracks.add(record)
         if not self.tracks.is_complete():
-            raise BadSamples("another program has taken the end of the trace from the line")
+            raise BadSamples("; ".join(why) if self.over else
+                             "another program has taken the end of the trace from the line")
 
     def traced(self):
         return [vcpu for _, vcpu in sorted(self.tracks.vcpus.items())
@@ -91,8 +94,8 @@ class Trace:
                 ", %d instructions are missing" % missing if missing else ""), file=out)
         for hart in self.tracks.harts.values():
             if hart.lost:
-                print("[ tally-trace: hart %d: %d records were lost: they came faster than the "
-                      "line takes them ]" % (hart.id, hart.lost), file=out)
+                print("[ tally-trace: hart %d: %d records were lost: they came faster than they "
+                      "were taken ]" % (hart.id, hart.lost), file=out)
         if self.over:
             print("[ tally-trace: another program has begun a trace, and this one ended there ]",
                   file=out)

@@ -42,8 +42,8 @@ static void told(struct prompt *p)
 void prompt_stays(struct prompt *p)
 {
 	struct sample_ring *rings = samples_rings(p->client);
+	bool on, first = !p->row;
 	const struct vm *vm;
-	bool on;
 
 	if (!prompt_on_or_off(p, &on, &vm))
 		return;
@@ -51,18 +51,13 @@ void prompt_stays(struct prompt *p)
 		prompt_answer(p, PROMPT_FAILED, "%s: needs operator-samples-hz", p->word[0]);
 		return;
 	}
-	if (!p->row && !prompt_own_trace(p, &owner, on))
+	if (first && !prompt_own_trace(p, &owner, on))
 		return;
-	/* A trace of another client ends in the rings of that one. */
-	if (!p->row++) {
-		post(OBSERVE_NO_STAYS);
-	} else {
+	/* A trace of another client ends in the rings of that one, before this one begins. */
+	if (!first)
 		stays_choose(vm, rings);
-		post(OBSERVE_STAYS);
-		on = false;
-	}
-	if (!on) {
-		p->row = 0;
+	post(first ? OBSERVE_NO_STAYS : OBSERVE_STAYS);
+	p->row = first && on;
+	if (!p->row)
 		p->next = told;
-	}
 }

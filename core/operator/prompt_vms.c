@@ -52,7 +52,7 @@ static void add_rest(struct prompt *p, const struct vm *vm)
 		text_add(&p->out, ",'asleep':true");
 	if (asked)
 		text_add(&p->out, ",'shutdown':'%s'", asked & SHUTDOWN_LATE ? "late" : "asked");
-	if (p->rights && p->client == prompt_client(vm))
+	if (p->client == prompt_client(vm))
 		text_add(&p->out, ",'operator':'%s'",
 		         p->access == VM_OPERATOR_WATCH     ? "watch"
 		         : p->access == VM_OPERATOR_CONTROL ? "control"

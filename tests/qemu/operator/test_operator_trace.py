@@ -19,8 +19,9 @@ ASKS = vm("alpha", "kind=asks repeat=yes", 'pmu-overflow = "on";')
 ALL = '"alpha", "beta", "ops"'
 # A guest that works by its clock, and sleeps in between.
 BEGINS, FRAME = 60 * MS, 20 * MS
-WORKS = vm("alpha", f"kind=waits filter=u rounds=3 length=20000 asleep=yes "
-                    f"after={BEGINS - FRAME // 2} every={FRAME}")
+ROUNDS = "kind=waits filter=u rounds=3 length=20000 asleep=yes " \
+         f"after={BEGINS - FRAME // 2} every={FRAME}"
+WORKS = vm("alpha", ROUNDS)
 OF_ALL = "stays on", "trace on", "trace", "account alpha", "accounts", "poweroff"
 LIST = "{}: slows or ends all VMs, so operator-vms must name each of them"
 # Words of a ring, and what is left there for the ends of a trace.
@@ -122,6 +123,22 @@ def test_each_instruction_in_hs_is_in_the_trace(tmp_path, backend):
     grown = {kind: late[kind] - early[kind] for kind in ("ecall", "mmio", "wfi")}
     assert (of_alpha[10], of_alpha[21] + of_alpha[23]) == (grown["ecall"], grown["mmio"])
     assert grown["ecall"] > 0 and of_alpha[22] >= grown["wfi"] > 0, (of_alpha, grown)
+
+
+@pytest.mark.parametrize("hart", [0, 1])
+def test_of_another_hart(tmp_path, two_harts, hart):
+    """Each hart's records come in its own ring, and a VM on the other one is in the trace."""
+    asked = [(BEGINS, "stays on alpha"), (BEGINS + FRAME, "stays off"), ("+0", "!")]
+    result = run(tmp_path, vm("alpha", ROUNDS, hart=1 - hart),
+                 ops(asked, '"alpha", "ops"', hart=hart), options=two_harts, stays=False)
+    assert result.status == harness.OK, str(result)
+    found = recorded(answers(result)[2][0])
+    for n, index in (hart, 1), (1 - hart, 0):
+        of_hart = [record for record in found if record.hart == n]
+        assert {record.index for record in of_hart} == {index} and missing(of_hart) == 0
+    assert causes(found, 0)[10] > 0
+    by, accounted = sums(found)[0]
+    assert by == accounted > 0
 
 
 def test_what_has_no_room_is_lost(tmp_path):

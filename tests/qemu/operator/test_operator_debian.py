@@ -24,7 +24,9 @@ ask vms --json
 ask observe linux 2
 ask pmu --json
 ask no such command
-ask stop ops
+ask stays on
+ask stays off
+ask stop nobody
 ask stop linux
 ask stop control
 ask unobserve --json
@@ -68,21 +70,25 @@ def test_watches_and_stops(tmp_path):
                           capture_output=True, text=True).stdout
     guests = json.loads(told)["guests"]
     assert {name: guest["watches"] for name, guest in guests.items()} == {
-        "ops": ["linux", "control"]}
+        "ops": ["linux", "control", "ops"]}
     status, said = run(tmp_path)
     assert status == harness.OK, said
-    assert "ops: it is an operator of linux, control; type there  tally-ctl --operator vms" in said
+    assert ("ops: it is an operator of linux, control, ops; "
+            "type there  tally-ctl --operator vms") in said
     text = (tmp_path / "logs/ops.log").read_text().replace("\r", "").split("\n")
     begin = text.index("ops begin")
     assert text[begin - 2:begin] == ["755 0", "../lib/tally/tools/tally-ctl"]
     lines = harness.framed(text, "ops")
-    assert lines.count("ready") == 9
-    table, objects, observed, pmu, unknown, itself, linux, control, end = answered(lines)
-    assert [line.split()[1].rstrip(",") for line in table[0]] == ["linux", "control"]
-    assert [(one["vm"], one["state"]) for one in map(json.loads, objects[0])] == [
-        ("linux", "running"), ("control", "running")]
+    assert lines.count("ready") == 11
+    (table, objects, observed, pmu, unknown, traced, untraced, nobody, linux, control,
+     end) = answered(lines)
+    assert [line.split()[1].rstrip(",") for line in table[0]] == ["linux", "control", "ops"]
+    assert [(one["vm"], one["state"], one.get("operator")) for one in map(json.loads, objects[0])
+            ] == [("linux", "running", None), ("control", "running", None),
+                  ("ops", "running", "all")]
+    assert traced[1] == untraced[1] == 0
     assert observed[1] == pmu[1] == 0 and unknown[1] == 2
-    assert itself == (['stop: "ops" is not in operator-vms'], 1), itself
+    assert nobody == (['stop: "nobody" is not in operator-vms'], 1), nobody
     assert linux[1] == control[1] == end[1] == 0
     (line,) = map(json.loads, end[0])
     assert line["ended"] and line["value"] > 0

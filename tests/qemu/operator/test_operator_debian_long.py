@@ -29,7 +29,7 @@ def test_from_login_to_report(tmp_path):
         machine.boot_id("ops")
         told = objects(machine.ssh("ops", "tally-ctl --operator vms --json"))
         assert [(vm["vm"], vm["state"]) for vm in told] == [
-            ("linux", "running"), ("control", "running")]
+            ("linux", "running"), ("control", "running"), ("ops", "running")]
         stat = machine.ssh("ops", "perf-vms --operator --vm control -e instructions:u -x, "
                                   "--duration 2 2>&1")
         assert ",instructions:u," in stat, stat
@@ -42,6 +42,10 @@ def test_from_login_to_report(tmp_path):
         page = machine.ssh("ops", "cd /root && perf-vms html linux.samples -o linux.html "
                                   ">/dev/null 2>&1 && head -c 15 linux.html")
         assert page.lower() == "<!doctype html>", page
+        traced = machine.ssh("ops", "cd /root && tally-trace --operator --vm control --duration 2 "
+                                    "-o exits.json >/dev/null 2>&1 && python3 -c 'import json; "
+                                    "print(len(json.load(open(\"exits.json\"))[\"traceEvents\"]))'")
+        assert int(traced) > 100, traced
         machine.ssh("ops", "tally-ctl --operator stop linux && tally-ctl --operator stop control")
         told = objects(machine.ssh("ops", "tally-ctl --operator vms --json"))
-        assert {vm["state"] for vm in told} <= {"off", "stopping"}, told
+        assert {vm["state"] for vm in told if vm["vm"] != "ops"} <= {"off", "stopping"}, told

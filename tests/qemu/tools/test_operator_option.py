@@ -36,19 +36,24 @@ SCRIPTED = """#!/usr/bin/python3
 import json, sys
 with open("{answers}", encoding="ascii") as file:
     answers = json.load(file)
+rings = []
 print("ready", flush=True)
 for line in sys.stdin:
     with open("{asked}", "a", encoding="ascii") as asked:
         asked.write(line)
     left = answers.get(line.strip(), [[1, ["refused"]]])
     status, lines = left.pop(0) if len(left) > 1 else left[0]
+    if line.strip() == "samples":
+        lines, rings = rings, []
+    rings += answers.get("rings after " + line.strip(), [])
     print("".join("= %s\\n" % one for one in lines) + ". %d" % status, flush=True)
 """
 
 
 def scripted(folder, answers):
     """A program for ask(). answers: {command: [(status, lines)]}, of which the last one is said
-    again and again. Commands go to the file "asked"."""
+    again and again. "rings after COMMAND": [lines] that the next `samples` has. Commands go to the
+    file "asked"."""
     (folder / "answers").write_text(json.dumps(answers), encoding="ascii")
     return SCRIPTED.format(answers=folder / "answers", asked=folder / "asked")
 
@@ -85,7 +90,8 @@ VCPU = '{"vm":"alpha","vcpu":0,"index":0,"hart":3,"timebase":10000000}'
 def trace(folder, **answers):
     """Status, complaint and file of tally-trace in a guest."""
     said = {"vms --json": [(0, [VMS])], "stays off": [(0, [])], "stays on --json": [(0, [VCPU])],
-            "samples": [(0, []), (0, [BEGIN, STAY]), (0, [END]), (0, [])]}
+            "samples": [(0, [])], "rings after stays on --json": [BEGIN, STAY],
+            "rings after stays off": [END]}
     program = scripted(folder, said | answers)
     status, _, complaint = ask(folder, program, "tally-trace", "--operator", "-o",
                                folder / "trace.json", "--", "true")

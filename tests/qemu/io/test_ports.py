@@ -166,7 +166,7 @@ def test_tools_tell(tmp_path):
             seen["look"] = looks.Machine(machine).look()
             machine.ask("poweroff")
 
-    vms = [VMS[0], vm("beta", "role=listen deaf=1 buffers=2 ticks=30000000")]
+    vms = [VMS[0], vm("beta", "role=listen deaf=1 buffers=2 ticks=100000000000")]
     asking = threading.Thread(target=ask)
     result = run(tmp_path, vms, network("alpha", "beta"),
                  ["--control", tmp_path / "control"], meanwhile=asking)

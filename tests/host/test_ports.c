@@ -477,6 +477,42 @@ static void without_buffers(void **state)
 	assert_counts(2, 2, 0, 2, 1);
 }
 
+/* An interrupt for each change; what goes from and to the port meanwhile is lost. */
+static void a_link_that_is_down(void **state)
+{
+	const struct driver *d = &drivers[1];
+
+	(void)state;
+	start(0, QUEUE);
+	for (uint32_t n = 0; n < 4; n++) {
+		bool up = n & 1;
+
+		port_link(&stations[1], 0, up);
+		port_link(&stations[1], 0, up);
+		assert_int_equal(port_is_up(&stations[1], 0), up);
+		assert_int_equal(raised[1], n + 1);
+		assert_int_equal(in(d, ISR, 1), 2);
+		assert_int_equal(in(d, CONFIG + 6, 2), up);
+		assert_int_equal(in(d, 0x15, 1), n + 1);
+	}
+	port_link(&stations[1], 0, false);
+	send(0, macs[1], 60);
+	send(0, broadcast, 60);
+	assert_got(4, 1);
+	send(1, macs[0], 60);
+	assert_got(0, 0);
+	assert_counts(0, 2, 0, 0, 0);
+	assert_counts(1, 1, 0, 0, 3);
+	port_link(&stations[1], 0, true);
+	send(0, macs[1], 60);
+	assert_got(2, 1);
+	/* Nobody is told whose driver is not ready. */
+	out(d, STATUS, 0, 1);
+	port_link(&stations[1], 0, false);
+	assert_false(levels[1]);
+	assert_int_equal(in(d, CONFIG + 6, 2), 0);
+}
+
 /* --- stays --------------------------------------------------------------------------------- */
 
 /* Time goes on by so many instructions with each look: the store is done in several stays. Each
@@ -649,13 +685,21 @@ int main(void)
 {
 	static struct vcpu vcpu;
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(its_configuration),       cmocka_unit_test(frames_go_to_their_port),
-	    cmocka_unit_test(nobody_poses_as_another), cmocka_unit_test(sizes),
-	    cmocka_unit_test(buffers_in_parts),        cmocka_unit_test(malformed_queues),
-	    cmocka_unit_test(malformed_areas),         cmocka_unit_test(indexes_wrap),
-	    cmocka_unit_test(event_indexes),           cmocka_unit_test(without_buffers),
-	    cmocka_unit_test(frames_in_several_stays), cmocka_unit_test(by_the_window),
-	    cmocka_unit_test(nothing_after_the_end),   cmocka_unit_test(a_frame_that_is_not_done),
+	    cmocka_unit_test(its_configuration),
+	    cmocka_unit_test(frames_go_to_their_port),
+	    cmocka_unit_test(nobody_poses_as_another),
+	    cmocka_unit_test(sizes),
+	    cmocka_unit_test(buffers_in_parts),
+	    cmocka_unit_test(malformed_queues),
+	    cmocka_unit_test(malformed_areas),
+	    cmocka_unit_test(indexes_wrap),
+	    cmocka_unit_test(event_indexes),
+	    cmocka_unit_test(without_buffers),
+	    cmocka_unit_test(a_link_that_is_down),
+	    cmocka_unit_test(frames_in_several_stays),
+	    cmocka_unit_test(by_the_window),
+	    cmocka_unit_test(nothing_after_the_end),
+	    cmocka_unit_test(a_frame_that_is_not_done),
 	    cmocka_unit_test(beside_a_hostile_driver),
 	};
 

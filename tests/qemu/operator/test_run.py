@@ -228,6 +228,7 @@ def test_expected_line_is_missing(tmp_path):
     assert messages == "tools/run: vm beta printed no line that matches 'busy: ends'\n"
 
 
+@pytest.mark.long
 def test_two_runs_are_identical(tmp_path):
     """Whole boots, every line and every count of both guests. No TLB event is asked for: the
     emulator's TLB depends on the host, and printing another number takes another time."""

@@ -63,7 +63,7 @@ def test_callers(running, backend, paging):
         assert int(vcpu) <= harness.LONGEST_STAY
 
 
-@harness.both_backends
+@pytest.mark.parametrize("backend", [pytest.param("sbi", marks=pytest.mark.long), "ssccfg"])
 def test_moves(running, two_harts, backend, roaming):
     """A vcpu that goes to the other hart after each turn: no sample is missing or there twice, in
     the rings of both."""
@@ -236,7 +236,7 @@ def test_requests_have_stays_of_their_own(running, backend):
     assert longest <= harness.LONGEST_STAY
 
 
-@pytest.mark.parametrize("harts", [1, 2])
+@pytest.mark.parametrize("harts", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_frames_and_tables_that_change(running, two_harts, harts):
     """Another vcpu writes them, on another hart also while they are read: what is found is no more
     than was asked for, nobody is harmed, and no stay is too long. How long it is can be told of

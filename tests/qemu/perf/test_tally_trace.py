@@ -159,6 +159,7 @@ def test_samples_leave_room_for_the_end(running, tmp_path):
     check_sums(Traced(tmp_path / "trace.json"))
 
 
+@pytest.mark.long
 def test_a_second_trace_ends_the_first(running, tmp_path):
     """Both files are whole."""
     run = running({"alpha": ASKS, "beta": FOREVER})

@@ -59,6 +59,7 @@ CAUSE = "tally_vcpu_exits_total, tally_vcpu_hs_instructions_total"
 ELSEWHERE = {
     "vms": {**WHO, "port": "a label", "network": "a label", "link": "tally_port_up",
             "state": "tally_vm_state", "dma": "tally_vm_dma_trusted",
+            "operator": "told to operator VMs alone, about themselves",
             "waits_for_first_start": "tally_vm_first_start_awaited",
             "shutdown": "tally_vm_shutdown_late", "asleep": "tally_vm_asleep",
             "harts": "tally_vcpu_info has each vcpu's",

@@ -143,6 +143,8 @@ def keys_and_the_end(line):
     assert line.qemu.wait(timeout=harness.GUARD) == 0
 
 
+# Long, because lines of beta's boot sometimes tear what is typed at alpha, and then it waits.
+@pytest.mark.long
 def test_two_guests_on_a_bare_line(line):
     types(line, "echo $((6 * 7)) $(hostname)\r")
     line.expect_exact("\r\n[alpha] 42 alpha\r\n[alpha] " + SHELL)

@@ -39,18 +39,35 @@ static void be_late(void)
 		__asm__ volatile("wfi");
 }
 
+/* Reads the steal time, and the time into *now. Both are of one turn: where another vcpu has the
+ * hart in between, they are read again.
+ */
+static uint64_t read_steal(uint64_t ctr, uint64_t *now)
+{
+	uint64_t ticks, before;
+
+	do {
+		before = csr_read(time);
+		ticks = value(ctr);
+		*now = csr_read(time);
+	} while (*now - before > LATE_TICKS);
+	return ticks;
+}
+
 int steal(uint64_t hartid)
 {
 	uint64_t fw = find_counters().fw, rounds = 0;
 	uint64_t stolen = begin(&fw, STEAL_TICKS), spent = begin(&fw, HS_INSTRUCTIONS);
-	uint64_t start = csr_read(time), limit = bootarg_num("long", ~0UL), n_long = 0, in_long = 0;
+	uint64_t start, limit = bootarg_num("long", ~0UL), n_long = 0, in_long = 0;
 	bool late = bootarg_is("late", "yes");
+	uint64_t now, before;
 
 	(void)hartid;
 	if (stolen == ~0UL || spent == ~0UL)
 		return 1;
 	csr_set(sie, late ? IRQ_TIMER : 0);
-	for (uint64_t last = start, now; !time_is_up(); rounds++, last = now) {
+	before = read_steal(stolen, &start);
+	for (uint64_t last = start; !time_is_up(); rounds++, last = now) {
 		for (volatile unsigned i = 0; i < 1000 && !late; i++)
 			;
 		if (late)
@@ -61,8 +78,8 @@ int steal(uint64_t hartid)
 			in_long += now - last;
 		}
 	}
-	stolen = value(stolen);
-	print("steal: %u of %u", stolen, csr_read(time) - start);
+	stolen = read_steal(stolen, &now) - before;
+	print("steal: %u of %u", stolen, now - start);
 	print(", %u rounds, %u instructions in HS", rounds, value(spent));
 	print(", %u long rounds of %u\n", n_long, in_long);
 	return 0;

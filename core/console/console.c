@@ -132,25 +132,45 @@ void console_vm_ended(struct console *c, unsigned int vm, bool ended)
 	console_line_restart(l);
 }
 
-/* Returns the number of characters at the start of the text that are printed unchanged. */
-static size_t shown(const char *text)
+/* Whether all bytes of a word are printable ASCII: below 0x80, not below ' ', not DEL. */
+static bool all_printable(uint64_t word)
 {
-	size_t n = 0;
+	const uint64_t ones = 0x0101010101010101, tops = ones << 7;
+	uint64_t low = word & ~tops;
 
-	while ((text[n] >= ' ' && text[n] <= '~') || text[n] == '\t')
-		n++;
-	return n;
+	return ((low + ones * (0x80 - ' ')) & ~(low + ones) & ~word & tops) == tops;
+}
+
+/* Returns how many of the n characters at the start of the text are printed unchanged. An answer's
+ * line of hundreds of them is printed in one stay, so aligned words are looked at. */
+static size_t shown(const char *text, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n) {
+		const char *at = text + i;
+
+		if (n - i >= 8 && !((uintptr_t)at & 7) &&
+		    all_printable(*(const uint64_t *)(const void *)at))
+			i += 8;
+		else if ((*at >= ' ' && *at <= '~') || *at == '\t')
+			i++;
+		else
+			break;
+	}
+	return i;
 }
 
 void console_tally_puts(struct console *c, const char *line)
 {
-	size_t n;
+	size_t n = strlen(line), same;
 
 	console_close(c);
 	console_put_text(c, c->frames ? RS "!" : "tally: ");
-	for (; *line != '\0'; line += n > 0 ? n : 1) {
-		n = shown(line);
-		console_put(c, n > 0 ? line : "?", n > 0 ? n : 1);
+	for (; n > 0; line += same, n -= same) {
+		same = shown(line, n);
+		console_put(c, same > 0 ? line : "?", same > 0 ? same : 1);
+		same = same > 0 ? same : 1;
 	}
 	newline(c);
 }

@@ -21,7 +21,7 @@
 /* One stay in HS passes on at most INPUT_BURST typed bytes, and no further one when the console has
  * printed INPUT_PRINTS bytes. */
 #define INPUT_BURST  8
-#define INPUT_PRINTS 64
+#define INPUT_PRINTS 32
 
 /* How often a hart makes or prints a piece of a command's output, or goes on with typed bytes or
  * with output of its own, each in a stay in HS of its own. Guests run in between. The first

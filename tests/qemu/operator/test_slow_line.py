@@ -253,3 +253,24 @@ def test_frames_begin(tmp_path):
     found = [json.loads(event.text)["longest_stay"] for event in events
              if isinstance(event, frames.Answer) and event.request == "exits"]
     assert len(found) == len(names) and max(found) <= harness.LONGEST_STAY, found
+
+
+def test_answers_for_a_person(tmp_path):
+    """Lines of hundreds of characters, typed for at the prompt of a line that takes them at once:
+    no stay in HS is longer than a promised one."""
+    names = [f"vm-of-15-char-{n:x}" for n in range(4)]
+    tree = bare_guests.tree({name: f"kind=forge bytes={b'ready'.hex()}0a ticks=100000000000"
+                             for name in names})
+    before, typed = b"", b"\x14:vms --json\rexits --json\rpoweroff\r"
+    with Line(tmp_path, tree, "tally.console=interactive", (4096, 0)) as line:
+        for piece in line.pieces():
+            before += piece
+            if typed and before.count(b"ready") == len(names):
+                line.typed, typed = typed, b""
+    own = before.decode().replace("\r", "").split("\n")
+    objects = [json.loads(text.removeprefix("tally: ")) for text in own
+               if text.startswith('tally: {"vm":')]
+    assert [o["vm"] for o in objects] == names * 2
+    assert max(map(len, own)) > 320
+    ends = [text for text in own if text.startswith("tally: vm ")]
+    assert len(stays(ends)) == len(names) and max(stays(ends)) <= harness.LONGEST_STAY, stays(ends)

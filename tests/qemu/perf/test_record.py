@@ -55,8 +55,9 @@ def test_callers(running, backend, paging):
             chain = [FIRST_RA + 16 * n for n in range(min(depth, 40))]
             assert all(sample.chain == chain for sample in found)
             assert {bool(sample.satp) for sample in found} == {bool(paging)}
-            if (depth, backend) in allowed:
-                assert cost(found) <= harness.at_most(allowed[depth, backend]), depth
+            # The checks of a build with DEBUG=1 cost more than a short sample does.
+            if (depth, backend) in allowed and not harness.KERNEL:
+                assert cost(found) <= allowed[depth, backend], depth
     assert run.ctl("poweroff")[0] == 0
     run.read_until(None)
     for vcpu in re.findall(r"longest-stay=(\d+)", run.console):

@@ -393,6 +393,19 @@ run-own-firmware: setup
 		$(MAKE) --no-print-directory run-own-firmware-parts $(if $(V),V=1)
 	$(Q)tools/run-debian --own-firmware $(DEBIAN) || [ $$? -eq 130 ]
 
+# One disk for three guests: one has it, and serves it to the others (docs/one-disk.md). With a
+# terminal: a shell on each of these. Without: they write to their disks, and end.
+.PHONY: run-one-disk run-one-disk-parts
+run-one-disk-parts: $(OUT)/tally.bin $(B)/guest/one-disk-io.cpio $(B)/guest/one-disk-client.cpio \
+		$(B)/debian/one-disk.img
+
+run-one-disk: setup
+	$(Q)tools/make/phases "building Tally and its guests" \
+		$(MAKE) --no-print-directory run-one-disk-parts $(if $(V),V=1)
+	$(Q)if [ -t 0 ]; then tree=one-disk-shell; else tree=one-disk; fi; \
+	tools/run --vms dts/$$tree.dts --profile interactive --brief \
+		--disk io=$(B)/debian/one-disk.img || [ $$? -eq 130 ]
+
 # What asks Tally in a guest whose VM is an operator (docs/operator.md).
 .PHONY: operator-tools
 operator-tools: $(LINUX_GUEST_DIR)/tally-operator
@@ -420,6 +433,8 @@ Targets:
               more the first time)
   run-own-firmware  boot a Debian guest by a U-Boot of its own, from what its disk holds (10 minutes
               more the first time)
+  run-one-disk  boot three Debian guests on a machine with one disk: one has it, and serves it to
+              the others over a network between VMs
   all         build/tally.bin, the hypervisor, and what tools/vm-check needs; DEBUG=1:
               build/debug/tally.bin, which checks its invariants (test-qemu runs on that)
   vm-check    what tools/vm-check needs: would Tally accept a VM tree?

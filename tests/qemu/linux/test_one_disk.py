@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""dts/one-disk.dts: two guests have their root file systems on the disk that a third one has."""
+
+import hashlib
+import re
+import subprocess
+import threading
+import time
+
+import pytest
+
+import harness
+import plain
+from runlib.guest_disk import run
+from tallylib import tally_ctl
+
+FIRST, PARTITION = 1 << 20, 64 << 20  # where tools/make/one-disk puts them, in bytes
+PARTS = ("build/guest/one-disk-io.cpio", "build/guest/one-disk-client.cpio")
+NAMES = ("alpha", "beta")
+# alpha asks for each partition, and for beta's at beta's address too. Nobody answers there, but
+# that it is not tried for ever.
+ASKS = """ask() {
+	if timeout 3 nbd-client -b 512 -N "$1" 10.0.0.1 /dev/nbd1 2>/dev/null; then
+		echo "got $1 $2"
+		nbd-client -d /dev/nbd1
+	else
+		echo "no $1 $2"
+	fi
+}
+if [ "$(hostname)" = alpha ]; then
+	ask alpha; ask beta
+	ip addr add 10.0.0.3/32 dev eth0
+	ip route replace 10.0.0.1/32 dev eth0 src 10.0.0.3
+	ip route get 10.0.0.1 | grep -o "src 10.0.0.3"
+	ask beta "at its address"
+	ip route del 10.0.0.1/32; ip addr del 10.0.0.3/32 dev eth0
+fi
+"""
+# Both write until they are served by another life of io than at first. What is written while there
+# is none waits for the next.
+WAITS = """life() {
+	wget -q -T 2 -O - http://10.0.0.1/began
+}
+first=$(life)
+echo "writes, and io began"
+until now=$(life) && [ "$now" != "$first" ]; do
+	dd if=/dev/urandom of=/load bs=1k count=100 conv=fsync 2>/dev/null || echo "cannot write"
+done
+echo "io began again"
+"""
+
+
+def at(disk, number):
+    """A partition, as e2fsprogs find it."""
+    return f"{disk}?offset={FIRST + number * PARTITION}"
+
+
+def read(disk, number, name):
+    """A file in a partition."""
+    return run(str(disk), "/usr/sbin/debugfs", "-R", f"cat {name}", at(disk, number))
+
+
+def made_disk(folder, steps):
+    """That of `make run-one-disk`, but with steps of the guests before they write."""
+    for path in PARTS:
+        plain.make(path)
+    disk, init = folder / "disk.img", folder / "init"
+    subprocess.run([harness.ROOT / "tools/make/one-disk", disk, *NAMES], check=True)
+    head, mark, tail = read(disk, 0, "/usr/bin/init").decode().partition("\n{\n")
+    assert mark
+    init.write_text(head + "\n" + steps + mark + tail, encoding="utf-8")
+    for number in range(len(NAMES)):
+        for command in ("rm /usr/bin/init", f"write {init} /usr/bin/init",
+                        "sif /usr/bin/init mode 0100755"):
+            run(command, "/usr/sbin/debugfs", "-w", "-R", command, at(disk, number))
+    return disk
+
+
+def restart(control, logs):
+    """Has io begin again when both others write."""
+    while not all("writes, and" in (logs / f"{name}.log").read_text() for name in NAMES):
+        time.sleep(0.1)
+    with tally_ctl.Machine(str(control), timeout=harness.GUARD) as machine:
+        status, lines = machine.ask("restart io")
+        assert status == 0, lines
+
+
+def written(folder, steps, **more):
+    """Boots with these steps. What the guests wrote is on the disk, and on the right partition."""
+    disk = made_disk(folder, steps)
+    result = harness.run(harness.ROOT / "dts/one-disk.dts", profile="interactive",
+                         options=["--disk", f"io={disk}", "--control", folder / "control",
+                                  "--log-dir", folder / "logs"], **more)
+    assert result.status == harness.OK, str(result)
+    for line in (*(f"serves partition {number} of its disk to {name}"
+                   for number, name in enumerate(NAMES, 1)),
+                 "alpha is done", "beta is done", "one-disk end"):
+        assert line in result.vm("io")
+    for number, name in enumerate(NAMES):
+        said, told = result.vm(name), read(disk, number, "/from-guest")
+        assert f"root is /dev/nbd0; it has: the root of {name}" in said, str(result)
+        assert told.startswith(f"written by {name}\n".encode()) and len(told) > 1024000
+        assert "wrote " + hashlib.sha256(told).hexdigest() in said and "one-disk end" in said
+        (folder / "part").write_bytes(disk.read_bytes()[FIRST + number * PARTITION:][:PARTITION])
+        run(name, "/usr/sbin/e2fsck", "-fn", folder / "part")
+    return result
+
+
+def test_files_cross(tmp_path):
+    """Each guest reads what the host wrote for it, and what it writes is on its partition when all
+    have ended. It gets no other partition."""
+    result = written(tmp_path, ASKS)
+    asked = [line.strip() for line in result.vm("alpha") if re.match("(got|no|src) ", line)]
+    assert asked == ["got alpha", "no beta", "src 10.0.0.3", "no beta at its address"], str(result)
+
+
+@pytest.mark.long
+def test_the_server_begins_again(tmp_path):
+    """While both others write: they wait, and go on without an error."""
+    operator = threading.Thread(target=restart, args=[tmp_path / "control", tmp_path / "logs"],
+                                daemon=True)
+    result = written(tmp_path, WAITS, meanwhile=operator)
+    for name in NAMES:
+        assert "io began again" in result.vm(name), str(result)
+        assert "cannot write" not in result.vm(name), str(result)
+    assert result.vm("io").count("serves partition 1 of its disk to alpha") == 2

@@ -99,6 +99,10 @@
 #define VM_MAX_NETWORKS  8U
 #define VM_MAX_PORTS     4U /* ports of a VM, each on another network */
 #define VM_MAC_BYTES     6U
+/* Of the limits of a port: each frame fits, and more than any hart copies in 1 ms. */
+#define VM_MAX_PORT_FRAMES 100000U
+#define VM_MIN_PORT_BYTES  1518U
+#define VM_MAX_PORT_BYTES  100000000U
 
 #define VM_MAX_SCHEDULES    8U       /* harts with a schedule */
 #define VM_MAX_HART_WINDOWS 16U      /* of a schedule */
@@ -241,6 +245,8 @@ struct vm_config {
 		uint32_t source;  /* its interrupt, of the VM's PLIC or APLIC */
 		uint8_t mac[VM_MAC_BYTES];
 		bool uplink; /* it has all addresses that no other port of the network has */
+		/* The most that it may send in a period of 1 ms (ports_parts.h); 0: no limit. */
+		uint32_t frames_per_ms, bytes_per_ms;
 	} ports[VM_MAX_PORTS];
 	uint32_t n_vcpus;
 	struct {

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "arch/riscv/hart/csr.h"
+#include "core/hart/platform.h"
 #include "core/io/ports_parts.h"
 #include "core/tree/pci_node.h"
 #include "core/vcpu/long_call.h"
@@ -22,6 +24,7 @@ struct net_config {
 };
 
 _Static_assert(VSWITCH_PORTS == VM_MAX_VMS, "each VM may have one of a network");
+_Static_assert(VM_MIN_PORT_BYTES == ETHERNET_MAX, "each frame is within a limit");
 
 static struct port *port_of(struct virtio_pci *d)
 {
@@ -95,7 +98,7 @@ static void start(struct port *p, struct port_queue *q, const struct virtio_queu
 	good = virtqueue_map(d->function.vm, ring, d->virtio.accepted, &q->ring);
 	atomic_store_explicit(&q->live, good, memory_order_relaxed);
 	q->malformed = !good;
-	p->reached = 0;
+	p->reached = p->admitted = 0;
 	spin_unlock(&p->lock);
 	if (!good)
 		virtio_pci_tell(d, false);
@@ -133,6 +136,10 @@ static struct port *make(struct network *network, struct vm *vm, const struct vm
 	p->number = s->n;
 	p->device.function.vm = vm;
 	p->device.function.source = config->source;
+	/* Rounded up: on a slow clock, too, a period is no shorter. */
+	if (config->frames_per_ms || config->bytes_per_ms)
+		p->limit = (struct port_limit){.period = (platform.timebase + UINT64_C(999)) / 1000,
+		                               .begun = csr_read(CSR_TIME)};
 	if (config->uplink)
 		s->uplink = s->n;
 	s->macs[s->n] = vswitch_mac(config->mac);

@@ -19,7 +19,8 @@ struct vm;
 /* Of one life. Bytes are those of frames, from the destination's address on. */
 struct port_counts {
 	uint64_t sent, sent_bytes;
-	uint64_t refused; /* not sent: a wrong length, or a source that the port may not have */
+	/* Not sent: a wrong length, a source that the port may not have, or over its limit. */
+	uint64_t refused;
 	uint64_t received, received_bytes;
 	/* Not received, as there was no buffer or the link was down; and sent, but not to the
 	 * network, as the link was down. */

@@ -35,6 +35,16 @@ struct port_queue {
 	uint32_t users;
 };
 
+/*
+ * What a port may send, if the VM tree limits that. A period begins with a frame that is sent when
+ * the last one is over. Only for the user of the queue that sends.
+ */
+struct port_limit {
+	uint64_t period;        /* ticks; 0: there is no limit. Constant after boot */
+	uint64_t begun;         /* when this period began, in the machine's time */
+	uint32_t frames, bytes; /* sent in it */
+};
+
 struct port {
 	struct virtio_pci device; /* comes first */
 	/* Constant after boot. */
@@ -45,10 +55,13 @@ struct port {
 	 * hart. */
 	bool down;
 	/* Protects the members below; an inner lock of any VM's devices. The one user of the queue
-	 * that sends owns its ring and `reached`. */
+	 * that sends owns its ring, `reached`, `admitted` and `limit`. */
 	struct spinlock lock;
 	struct port_queue queues[PORT_QUEUES];
-	uint32_t reached; /* the frame at the queue's beginning was offered to ports below this */
+	/* Of the frame at the queue's beginning: it was offered to ports below this; and its bytes
+	 * when they were counted for the limit, or 0. Lives do not change the limit. */
+	uint32_t reached, admitted;
+	struct port_limit limit;
 	struct port_counts counts;
 };
 

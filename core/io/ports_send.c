@@ -188,6 +188,28 @@ static __attribute__((noinline)) void lose(struct port *p)
 	spin_unlock(&p->lock);
 }
 
+/* Whether the port's limit lets a frame of so many bytes go, which is counted then. One that was
+ * counted in an earlier stay goes on, unless the driver has made it longer since. */
+static __attribute__((noinline)) bool admit(struct port *p, uint32_t bytes)
+{
+	struct port_limit *l = &p->limit;
+	uint64_t now = csr_read(CSR_TIME);
+
+	if (p->admitted)
+		return bytes <= p->admitted;
+	/* With a sign: the last hart that sent may have read a time that is later by a tick. */
+	if ((int64_t)(now - l->begun) >= (int64_t)l->period)
+		*l = (struct port_limit){.period = l->period, .begun = now};
+	/* 0 - 1 is the largest number. */
+	if (l->frames > p->config->frames_per_ms - 1 ||
+	    l->bytes + bytes - 1 > p->config->bytes_per_ms - 1)
+		return false;
+	l->frames++;
+	l->bytes += bytes;
+	p->admitted = bytes;
+	return true;
+}
+
 /* Returns a mask of the ports to which the frame goes; *good: it may be sent. */
 static uint32_t targets(struct port *p, struct frame *frame, bool *good)
 {
@@ -203,6 +225,8 @@ static uint32_t targets(struct port *p, struct frame *frame, bool *good)
 	memset(frame->checked, 0, HEADER);
 	frame->checked[HEADER - 2] = 1;
 	*good = vswitch_accepts(s, p->number, vswitch_mac(ethernet + ETHERNET_MAC));
+	if (*good && p->limit.period)
+		*good = admit(p, (uint32_t)size - HEADER);
 	if (*good && port_down(p)) {
 		lose(p);
 		return 0;
@@ -217,7 +241,7 @@ static void finish(struct sending *s, const struct frame *frame, bool good)
 	struct virtqueue *ring = &p->queues[PORT_SENDS].ring;
 
 	ring->next++;
-	p->reached = 0;
+	p->reached = p->admitted = 0;
 	s->tell_self |= virtqueue_return(ring, frame->from.head, 0);
 	spin_lock(&p->lock);
 	p->counts.refused += !good;

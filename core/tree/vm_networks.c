@@ -9,8 +9,9 @@
 #define LOCAL UINT64_C(0x02) /* bits of a MAC's first byte */
 #define GROUP UINT64_C(0x01)
 
-enum { PORT_MAC, PORT_UPLINK, PORT_PROPS };
-static const char *const port_props[PORT_PROPS] = {"mac-address", "uplink"};
+enum { PORT_MAC, PORT_UPLINK, PORT_FRAMES, PORT_BYTES, PORT_PROPS };
+static const char *const port_props[PORT_PROPS] = {"mac-address", "uplink", "frames-per-ms",
+                                                   "bytes-per-ms"};
 
 /* FNV-1a, including the NUL behind the text. */
 static uint64_t hash(uint64_t so_far, const char *text)
@@ -46,6 +47,16 @@ static bool parse_mac(const struct vm_node *n, const struct vm_prop *prop, struc
 	memcpy(port->mac, prop->data, VM_MAC_BYTES);
 	return (!(port->mac[0] & GROUP) && memcmp(port->mac, none, VM_MAC_BYTES) != 0) ||
 	       vm_refuse(n, VM_REFUSED_VALUE, prop->name, "is no address of one station");
+}
+
+static bool parse_limit(const struct vm_node *n, const struct vm_prop *prop, uint32_t least,
+                        uint32_t most, uint32_t *limit)
+{
+	if (!vm_read_u32(n, prop, limit))
+		return false;
+	return !prop->data || (*limit >= least && *limit <= most) ||
+	       vm_refuse(n, VM_REFUSED_VALUE, prop->name, "%u is not %u to %u", *limit, least,
+	                 most);
 }
 
 /* Checks the port against those that VMs have on its network so far. */
@@ -88,7 +99,11 @@ static bool parse_port(struct vm_node *n)
 		return vm_refuse(n, VM_REFUSED_NO_VM, "", "no VM has this name");
 	if (!vm_read_props(n, port_props, PORT_PROPS, props) || !vm_refuse_children(n) ||
 	    !parse_mac(n, &props[PORT_MAC], &port) ||
-	    !vm_read_on(n, &props[PORT_UPLINK], &port.uplink) || !check_others(n, &port))
+	    !vm_read_on(n, &props[PORT_UPLINK], &port.uplink) ||
+	    !parse_limit(n, &props[PORT_FRAMES], 1, VM_MAX_PORT_FRAMES, &port.frames_per_ms) ||
+	    !parse_limit(n, &props[PORT_BYTES], VM_MIN_PORT_BYTES, VM_MAX_PORT_BYTES,
+	                 &port.bytes_per_ms) ||
+	    !check_others(n, &port))
 		return false;
 	if (vm->n_ports == VM_MAX_PORTS)
 		return vm_refuse(n, VM_REFUSED_TOO_MANY, "", "is one port more than %u of the VM",

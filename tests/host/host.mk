@@ -113,7 +113,10 @@ HOST_TESTS += ports
 PORTS_SRC := tests/host/ports_driver.c $(addprefix core/io/,ports.c ports_send.c virtio_pci.c \
 	notifier.c virtqueue.c vpci.c) core/devices/virtio.c core/devices/vswitch.c
 HOST_SRC_ports := tests/host/test_ports.c $(PORTS_SRC)
-$(HOST_SRC_ports:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_READS
+HOST_TESTS += port_limits
+HOST_SRC_port_limits := tests/host/test_port_limits.c $(PORTS_SRC)
+$(sort $(HOST_SRC_ports:%=$(B)/host/obj/%.o) $(HOST_SRC_port_limits:%=$(B)/host/obj/%.o)): \
+	HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_READS
 
 HOST_TESTS += requests
 HOST_SRC_requests := tests/host/test_requests.c

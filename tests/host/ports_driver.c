@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "core/hart/platform.h"
 #include "core/tree/pci_node.h"
 #include "core/vcpu/guest_mem.h"
 #include "core/vcpu/vcpu.h"
@@ -25,6 +26,8 @@ uint8_t rams[STATIONS][BYTES] __attribute__((aligned(4096)));
 bool levels[STATIONS];
 uint32_t raised[STATIONS];
 uint64_t instret_step;
+uint64_t machine_time;
+struct platform platform = {.timebase = 10000000};
 _Thread_local struct vcpu *driver_vcpu;
 uint32_t n_vms = STATIONS;
 struct vm *vms = stations;
@@ -34,6 +37,7 @@ const uint8_t macs[STATIONS][6] = {
 const uint8_t broadcast[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 
 static struct vm_config configs[STATIONS];
+static uint32_t limits[2];
 
 /* --- what is around it --------------------------------------------------------------------- */
 
@@ -60,6 +64,8 @@ uint64_t host_csr_read(uint32_t csr)
 {
 	static _Thread_local uint64_t instret;
 
+	if (csr == CSR_TIME)
+		return machine_time;
 	assert_int_equal(csr, CSR_INSTRET);
 	return instret += instret_step;
 }
@@ -154,6 +160,12 @@ static void add_port(uint32_t station, uint32_t network, bool uplink)
 	memcpy(port->mac, macs[station], sizeof(port->mac));
 }
 
+void stations_limit(uint32_t frames_per_ms, uint32_t bytes_per_ms)
+{
+	limits[0] = frames_per_ms;
+	limits[1] = bytes_per_ms;
+}
+
 void stations_make(void)
 {
 	static struct vm_tree tree = {.n_networks = 2};
@@ -165,6 +177,8 @@ void stations_make(void)
 	memset(levels, 0, sizeof(levels));
 	memset(raised, 0, sizeof(raised));
 	add_port(0, 0, false);
+	configs[0].ports[0].frames_per_ms = limits[0];
+	configs[0].ports[0].bytes_per_ms = limits[1];
 	add_port(1, 0, false);
 	add_port(2, 0, true);
 	add_port(0, 1, false);

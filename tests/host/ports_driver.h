@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * VMs with ports of networks, each with memory of its own and a driver as the specification has it
- * (VIRTIO 1.2, 2.7 and 5.1), for test_ports.c and test_ports_threads.c.
+ * (VIRTIO 1.2, 2.7 and 5.1), for test_ports.c, test_port_limits.c and
+ * test_ports_threads.c.
  *
  *   network 0: the first ports of VMs 0, 1 and 2; that of VM 2 is the uplink
  *   network 1: the second port of VM 0, and the first of VM 3
@@ -47,8 +48,14 @@ extern uint32_t raised[STATIONS];
 /* What csr_read(CSR_INSTRET) adds to the last answer. */
 extern uint64_t instret_step;
 
+/* What csr_read(CSR_TIME) answers. */
+extern uint64_t machine_time;
+
 /* The vcpu that makes accesses, of the calling thread. */
 extern _Thread_local struct vcpu *driver_vcpu;
+
+/* Sets the limits of VM 0's first port, for stations_make(); 0: none, as at first. */
+void stations_limit(uint32_t frames_per_ms, uint32_t bytes_per_ms);
 
 /* Makes all VMs, their networks and ports, and begins a life of each. */
 void stations_make(void);

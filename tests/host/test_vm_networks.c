@@ -120,6 +120,41 @@ static void uplinks(void **state)
 	assert_true(accepted(t)->vms[0].ports[0].uplink);
 }
 
+static void limits(void **state)
+{
+	void *t = one_network();
+	const struct vm_port *alpha, *beta;
+
+	(void)state;
+	alpha = &accepted(t)->vms[0].ports[0];
+	assert_int_equal(alpha->frames_per_ms, 0);
+	assert_int_equal(alpha->bytes_per_ms, 0);
+	set_u32(t, ALPHA, "frames-per-ms", 1);
+	set_u32(t, BETA, "bytes-per-ms", 1518);
+	alpha = &accepted(t)->vms[0].ports[0];
+	beta = &accepted(t)->vms[1].ports[0];
+	assert_int_equal(alpha->frames_per_ms, 1);
+	assert_int_equal(alpha->bytes_per_ms, 0);
+	assert_int_equal(beta->frames_per_ms, 0);
+	assert_int_equal(beta->bytes_per_ms, 1518);
+	set_u32(t, BETA, "frames-per-ms", 100000);
+	set_u32(t, BETA, "bytes-per-ms", 100000000);
+	beta = &accepted(t)->vms[1].ports[0];
+	assert_int_equal(beta->frames_per_ms, 100000);
+	assert_int_equal(beta->bytes_per_ms, 100000000);
+	set_u32(t, BETA, "bytes-per-ms", 1517);
+	refused(t, VM_REFUSED_VALUE, BETA ": bytes-per-ms: 1517 is not 1518 to 100000000");
+	set_u32(t, BETA, "bytes-per-ms", 100000001);
+	refused(t, VM_REFUSED_VALUE, BETA ": bytes-per-ms: 100000001 is not 1518 to 100000000");
+	set_u64(t, BETA, "bytes-per-ms", 1518);
+	refused(t, VM_REFUSED_SIZE, BETA ": bytes-per-ms: is 8 bytes long, not 4: one cell");
+	delete_prop(t, BETA, "bytes-per-ms");
+	set_u32(t, BETA, "frames-per-ms", 0);
+	refused(t, VM_REFUSED_VALUE, BETA ": frames-per-ms: 0 is not 1 to 100000");
+	set_u32(t, BETA, "frames-per-ms", 100001);
+	refused(t, VM_REFUSED_VALUE, BETA ": frames-per-ms: 100001 is not 1 to 100000");
+}
+
 static void too_many(void **state)
 {
 	void *t = one_network();
@@ -184,7 +219,8 @@ int test_vm_networks(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(what_vms_get),   cmocka_unit_test(macs),
 	    cmocka_unit_test(who_has_a_port), cmocka_unit_test(uplinks),
-	    cmocka_unit_test(too_many),       cmocka_unit_test(a_switch),
+	    cmocka_unit_test(limits),         cmocka_unit_test(too_many),
+	    cmocka_unit_test(a_switch),
 	};
 
 	return cmocka_run_group_tests_name("vm_networks", tests, NULL, NULL);

@@ -79,6 +79,15 @@ static void print_json_shared(const struct vm_tree *tree, const struct vm_config
 	printf("],");
 }
 
+static void print_json_limit(const char *name, uint32_t limit)
+{
+	printf(",\"%s\":", name);
+	if (limit)
+		printf("%" PRIu32, limit);
+	else
+		printf("null");
+}
+
 static void print_json_ports(const struct vm_tree *tree, const struct vm_config *vm)
 {
 	printf("\"ports\":[");
@@ -86,10 +95,13 @@ static void print_json_ports(const struct vm_tree *tree, const struct vm_config 
 		const struct vm_port *port = &vm->ports[i];
 
 		printf("%s{\"network\":\"%s\",\"mac\":\"%s\",\"uplink\":%s,\"source\":%" PRIu32
-		       ",\"at\":%" PRIu64 "}",
+		       ",\"at\":%" PRIu64,
 		       i ? "," : "", tree->networks[port->network].name, mac_text(port),
 		       port->uplink ? "true" : "false", port->source,
 		       GUEST_PORT_BASE + i * GUEST_PORT_STEP);
+		print_json_limit("frames_per_ms", port->frames_per_ms);
+		print_json_limit("bytes_per_ms", port->bytes_per_ms);
+		printf("}");
 	}
 	printf("],");
 }

@@ -155,6 +155,20 @@ const char *mac_text(const struct vm_port *port)
 	return text;
 }
 
+static void print_limits(const struct vm_port *port)
+{
+	const char *between = "            sends at most ";
+
+	if (port->frames_per_ms) {
+		printf("%s%" PRIu32 " frames", between, port->frames_per_ms);
+		between = " and ";
+	}
+	if (port->bytes_per_ms)
+		printf("%s%" PRIu32 " bytes", between, port->bytes_per_ms);
+	if (port->frames_per_ms || port->bytes_per_ms)
+		puts(" in a period of 1 ms");
+}
+
 static void print_ports(const struct vm_tree *tree, const struct vm_config *vm)
 {
 	for (uint32_t i = 0; i < vm->n_ports; i++) {
@@ -164,6 +178,7 @@ static void print_ports(const struct vm_tree *tree, const struct vm_config *vm)
 		       tree->networks[port->network].name, mac_text(port),
 		       port->uplink ? ", the uplink" : "", port->source,
 		       GUEST_PORT_BASE + i * GUEST_PORT_STEP);
+		print_limits(port);
 	}
 }
 

@@ -6,21 +6,13 @@ import re
 import pytest
 
 import harness
-from networks import network, run, vm
+from networks import counts, network, run, vm
 
 # Instructions of a notification for one frame, from before the store to behind it: of 1,514 bytes
 # in one part, and in as many as there may be.
 MOST, MOST_IN_PARTS = 2300, 3400
 # Restarts of a VM that gets frames all the time.
 LIVES = 20
-
-
-def counts(result, name, port=0):
-    """(sent, refused, received, lost) of a VM's port, at the end of its last life."""
-    line = [line for line in result.own if line.startswith(f"vm {name}: port {port}: ")][-1]
-    found = re.search(r"sent frames=(\d+) bytes=\d+ refused=(\d+), received frames=(\d+) "
-                      r"bytes=\d+ lost=(\d+)", line)
-    return tuple(map(int, found.groups()))
 
 
 @pytest.mark.parametrize("args", ["", "events=1", "parts=6", "burst=32", "burst=32 events=1"])

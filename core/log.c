@@ -62,7 +62,7 @@ __attribute__((noinline)) void log_lock_for(unsigned int writer)
 	log_lock();
 	output_of = writer;
 	only_looks = false;
-	budget = LOG_PUSH;
+	budget = writer == RING_ANSWERS ? 2 * LOG_PUSH : LOG_PUSH;
 	if (uses_ring && ring.used)
 		budget = LOG_PUSH_LATE;
 }

@@ -39,9 +39,10 @@ void log_unlock(void);
 void log_emit(const char *bytes, size_t n);
 struct uart *log_uart(void); /* to read input */
 
-/* The same for the output of this writer. The holder may write LOG_PUSH bytes to the UART, if that
- * takes them at once. Most output is written then; the rest goes to the ring, and log_unlock()
- * writes more of that within LOG_PUSH. A stay that takes the lock often does so once. */
+/* The same for the output of this writer. The holder may write LOG_PUSH bytes to the UART, twice as
+ * many of answers, if that takes them at once. Most output is written then; the rest goes to the
+ * ring, and log_unlock() writes more of that within LOG_PUSH. A stay that takes the lock often does
+ * so once. */
 #define LOG_PUSH 128U
 /* If bytes wait already, they go first, and the holder's output goes to the ring, which takes time.
  * A line behind which bytes wait seldom takes more at once. */

@@ -99,7 +99,6 @@ def machine(mirror, package, files, version="1"):
         program = file.read()
     mirror.add(package, {path: content or program for path, content in files.items()}, arch,
                version, Depends="libc6")
-    mirror.add("nbd-server", {"usr/bin/nbd-server": program}, Depends="libc6 (>= 1)")
     mirror.add("libc6", {f"usr/lib/{folder}/{name}": ELF for name in (
         "libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1")}, arch)
     return "libc6"

@@ -81,6 +81,7 @@ def test_resumed_after_a_restart(machine, backend):
                             "looks for an image", *COUNTED, "alpha end 0"]
 
 
+@pytest.mark.long
 def test_resumed_in_another_run(machine):
     first = machine("shutdown", backend="ssccfg")
     assert lives(first) == ["ended"]

@@ -72,8 +72,8 @@ def told(result):
 # Counters that still count are what the back ends differ in: a panic leaves them so, a shutdown of
 # Linux's own stops them.
 @pytest.mark.parametrize("how, backend", [
-    ("load", "ssccfg"), pytest.param("load", "sbi", marks=pytest.mark.long), ("crash", "sbi"),
-    pytest.param("crash", "ssccfg", marks=pytest.mark.long)])
+    ("crash", "sbi"), pytest.param("crash", "ssccfg", marks=pytest.mark.long),
+    *(pytest.param("load", backend, marks=pytest.mark.long) for backend in harness.BACKENDS)])
 def test_the_next_kernel_counts_exactly(tmp_path, how, backend):
     result = boot(tmp_path, how, backend=backend)
     assert result.status == harness.OK, str(result)

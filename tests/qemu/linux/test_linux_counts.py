@@ -75,9 +75,8 @@ HOSTILE = "hostile again=yes"
 
 # Bare guests are beside each of them on both back ends in test_neighbours.py.
 @pytest.mark.parametrize("kind, backend", [
-    ("pmuloop", "sbi"), (HOSTILE, "ssccfg"),
-    pytest.param("pmuloop", "ssccfg", marks=pytest.mark.long),
-    pytest.param(HOSTILE, "sbi", marks=pytest.mark.long)])
+    ("pmuloop", "sbi"), pytest.param("pmuloop", "ssccfg", marks=pytest.mark.long),
+    *(pytest.param(HOSTILE, backend, marks=pytest.mark.long) for backend in harness.BACKENDS)])
 def test_beside(tmp_path, kind, backend):
     result = harness.run(with_neighbour(tmp_path, WAIT + STAT, f"{kind} {AFTER}"),
                          until="alpha end ", backend=backend)

@@ -187,6 +187,7 @@ def cases(lines):
     return found
 
 
+@pytest.mark.long
 @pytest.mark.peer
 def test_perf_test_as_on_the_firmware_alone(tmp_path, bare):
     """All cases, the PMU's among them, have the same verdict; docs/guests.md explains those that

@@ -7,6 +7,8 @@ import json
 import subprocess
 import time
 
+import pytest
+
 from disks import BEGIN, disk_of
 import harness
 from operator_trees import answered
@@ -58,6 +60,7 @@ def run(disks):
         return process.returncode, said.read()
 
 
+@pytest.mark.long
 def test_watches_and_stops(tmp_path):
     """The tools are on its disk, and it asks until nobody is left but itself."""
     for target in ("build/guest/disk.cpio", "build/guest/partitions.cpio", "build/guests/bare.bin",

@@ -115,7 +115,7 @@ def follow(path, found):
                 found += taken(machine)
 
 
-@harness.both_backends
+@pytest.mark.parametrize("backend", [pytest.param("sbi", marks=pytest.mark.long), "ssccfg"])
 def test_beside_perf_in_the_guest(running, tmp_path, backend):
     """A Debian guest's perf stat and perf record count and sample what they do without; meanwhile
     its kernel's chains end where the kernel is entered."""

@@ -110,11 +110,7 @@ static bool prompt_go_on(uint64_t now)
 	due = line ? now + platform.timebase / LINES_HZ : ~0UL;
 	if (made || (line && !*line))
 		return true; /* it is printed in the next stay, or is not there yet */
-	/* A line for a person is looked at in this stay, and pushed out in the next ones. */
-	if (line && !*request_id)
-		log_lock();
-	else
-		log_lock_for(RING_ANSWERS);
+	log_lock_for(RING_ANSWERS);
 	if (*request_id)
 		console_answer(&console, request_id, line, status);
 	else if (line)

@@ -29,8 +29,10 @@
  * than 1 / SOON_HZ before a piece takes it along, so that the piece does not follow at once. */
 #define LINES_HZ 20000UL
 #define SOON_HZ  200000UL
-/* A line longer than this is printed in another stay than it is made in. */
+/* A line longer than LONG_LINE is printed in another stay than it is made in. At a bare prompt one
+ * longer than LATE_LINE goes to the ring as a whole: the console looks at each of its bytes, too. */
 #define LONG_LINE 64U
+#define LATE_LINE 256U
 
 /* When typed bytes wait for a VM with a full UART: how often it is checked, and for how long. The
  * same for answers that wait for room, and for output if no interrupt asks for it. */
@@ -110,7 +112,10 @@ static bool prompt_go_on(uint64_t now)
 	due = line ? now + platform.timebase / LINES_HZ : ~0UL;
 	if (made || (line && !*line))
 		return true; /* it is printed in the next stay, or is not there yet */
-	log_lock_for(RING_ANSWERS);
+	if (line && !*request_id && prompt_line_length() > LATE_LINE)
+		log_lock();
+	else
+		log_lock_for(RING_ANSWERS);
 	if (*request_id)
 		console_answer(&console, request_id, line, status);
 	else if (line)

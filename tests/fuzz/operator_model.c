@@ -16,7 +16,7 @@ const char *const operator_vms[OPERATOR_VMS] = {"alpha", "b", "start"};
 
 static struct {
 	unsigned int n_vms, focus, back;
-	bool frames;
+	bool frames, edited;
 	uint8_t after; /* KEY or '>': what comes next belongs to it */
 	bool request, wrong;
 	char text[LONG + 32]; /* of the request, as far as it is text */
@@ -261,6 +261,8 @@ static void at_prompt(uint8_t ch)
 			m.focus = m.back;
 		else
 			(void)command(m.line);
+	} else if (ch == '\t' || ch == 0x1b) {
+		m.edited = true;
 	} else if ((ch == 0x08 || ch == 0x7f) && m.line_len) {
 		m.line_len--;
 	} else if (ch == 0x03) {
@@ -298,4 +300,9 @@ void operator_model_type(uint8_t ch, void (*to)(struct effect effect))
 	} else {
 		say(TO_VM, m.focus, ch);
 	}
+}
+
+bool operator_model_knows(void)
+{
+	return !m.edited;
 }

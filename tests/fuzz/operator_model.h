@@ -36,4 +36,8 @@ void operator_model_begin(unsigned int n_vms, bool frames);
 /* A byte was typed; tell() is called with what follows, in order. */
 void operator_model_type(uint8_t byte, void (*tell)(struct effect effect));
 
+/* Whether the line at the prompt was edited by no key that the model does not know: Tab, and those
+ * that send ESC. What follows may be another command than the model says. */
+bool operator_model_knows(void);
+
 #endif

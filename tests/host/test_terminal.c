@@ -457,18 +457,24 @@ static void an_answer_begins_later(void **state)
 	platform.timebase = 1000;
 }
 
-/* A long one is made in one stay and printed in the next, in which no other is made. */
+/* A long one is made in one stay and printed in the next, in which no other is made. At a bare
+ * prompt it is written to the UART in later ones. */
 static void long_lines(void **state)
 {
+	size_t before;
+
 	(void)state;
 	begin(ROOM);
 	serve_console();
 	length = 289;
+	line_takes = SIZE_MAX / 2;
 	console_command("", "exits");
 	for (unsigned int left = 3; left > 0; left--) {
 		for (unsigned int stay = 0; stay < 2; stay++) {
+			before = line_length;
 			serve_console();
 			assert_int_equal(lines, left - 1);
+			assert_int_equal(line_length, before);
 			assert_false(listening);
 			host_csrs[CSR_TIME] = hart.pcpu.next_poll;
 		}

@@ -30,7 +30,8 @@
 #define LINES_HZ 20000UL
 #define SOON_HZ  200000UL
 /* A line longer than LONG_LINE is printed in another stay than it is made in. At a bare prompt one
- * longer than LATE_LINE goes to the ring as a whole: the console looks at each of its bytes, too. */
+ * longer than LATE_LINE goes to the ring as a whole: the console looks at each of its bytes, too.
+ */
 #define LONG_LINE 64U
 #define LATE_LINE 256U
 

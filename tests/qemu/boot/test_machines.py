@@ -198,7 +198,7 @@ def test_debian_is_told_what_works(linux, text, offered):
     assert (lines[-1] == "status 0") == offered, lines
 
 
-@pytest.mark.parametrize("backend", ["sbi", pytest.param("ssccfg", marks=pytest.mark.long)])
+@harness.short_on("sbi")
 def test_debian_without_sstc_and_overflow(linux, backend):
     """Its timer is a call, and its driver asks for no filter: the total is what it can have."""
     script = ("perf stat -x, -e instructions work 3000000 2>&1\n"
@@ -234,7 +234,7 @@ wait
 
 
 # test_smp.py has bare guests with as many on both.
-@pytest.mark.parametrize("backend", [pytest.param("sbi", marks=pytest.mark.long), "ssccfg"])
+@harness.short_on("ssccfg")
 def test_four_vcpus_on_one_hart(tmp_path, backend):
     """Two Debian guests of two vcpus each; a measurement on either vcpu is exact."""
     tree = smp_tree(tmp_path, {"alpha": PINNED, "beta": PINNED}, ["0", "0"])

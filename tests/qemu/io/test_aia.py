@@ -159,7 +159,7 @@ def test_a_guest_without_an_aia_reaches_none(tmp_path, cpu):
 
 
 # Beside alarms it counts on both, above.
-@pytest.mark.parametrize("backend", [pytest.param("sbi", marks=pytest.mark.long), "ssccfg"])
+@harness.short_on("ssccfg")
 def test_counts_of_the_fixed_loop(tmp_path, backend):
     """Beside a guest whose messages never end."""
     result = boot(tmp_path, {"alpha": MEASURE, "beta": "kind=aia what=hostile", "gamma": MEASURE},

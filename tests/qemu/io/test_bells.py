@@ -103,8 +103,9 @@ def test_what_is_typed_is_no_level(tmp_path, console):
     assert screen.match[1] == "ended"
 
 
-@CHIPS
-@harness.both_backends
+@pytest.mark.parametrize("chip, backend", [
+    ("plic", "sbi"), ("aia", "ssccfg"), pytest.param("plic", "ssccfg", marks=pytest.mark.long),
+    pytest.param("aia", "sbi", marks=pytest.mark.long)])
 def test_cost(tmp_path, chip, backend):
     """Of a ring: the exit, what tells the other VM, and the way back."""
     result = run(tmp_path, pair(chip, f"role=ring rounds={ROUNDS}", "role=count"),

@@ -46,8 +46,10 @@ def test_selftest(tmp_path, feature, backend):
     assert lines[-1] == "376 passed, 0 failed"
 
 
-@harness.both_backends
-@features
+@pytest.mark.parametrize("feature, backend", [
+    ("function", "sbi"), ("aia-function", "ssccfg"), ("aia-messages", "sbi"),
+    *(pytest.param(*case, marks=pytest.mark.long) for case in
+      (("function", "ssccfg"), ("aia-function", "sbi"), ("aia-messages", "ssccfg")))])
 def test_a_model_agrees(tmp_path, feature, backend):
     """Random sequences of switch, arm, mask, stop, reset: each interrupt that comes on the firmware
     alone. The guest waits in them, and then the neighbour has its whole time slice."""

@@ -73,7 +73,7 @@ def pull_and_plug(path):
         assert machine.ask("link alpha up") == (0, ["alpha: 1 link is up"])
 
 
-@harness.both_backends
+@harness.short_on("sbi")
 def test_files_cross(tmp_path, backend):
     """Both ways, and whole, of drivers that take interrupts; what the ports counted adds up. Before
     that the driver of one sees its link go, and come again."""

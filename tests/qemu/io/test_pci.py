@@ -101,6 +101,7 @@ def test_lives(tmp_path, backend):
     assert not [line for line in result.own if "rng" in line and "reaches" in line]
 
 
+@pytest.mark.long
 def test_function_level_resets(tmp_path):
     """Of functions that have one: each life finds them where they were, and they answer."""
     lives = 3

@@ -40,6 +40,19 @@ def at_most(insns):
 BACKENDS = ("sbi", "ssccfg")
 both_backends = pytest.mark.parametrize("backend", BACKENDS)
 
+
+def backends_short_on(backend):
+    """Both as parameters of what needs much time: only this one is in the short suite."""
+    return [name if name == backend else pytest.param(name, marks=pytest.mark.long)
+            for name in BACKENDS]
+
+
+def short_on(backend):
+    """The same as a mark of a test."""
+    return pytest.mark.parametrize("backend", backends_short_on(backend))
+
+
+
 # No request of a guest may keep a hart longer, in instructions. Boot says what it computes of a
 # schedule's tree: this for ordinary trees, and more for those with very many vcpus.
 LONGEST_STAY = at_most(5000)

@@ -38,8 +38,9 @@ def test_a_second(tmp_path, ms):
     assert ends_of(result, "beta") == [f"failed: did not ring for {ms} ms"]
 
 
-@pytest.mark.parametrize("look", ["on", "off"])
-@pytest.mark.parametrize("rings", [0, 5])
+@pytest.mark.parametrize("rings, look", [
+    (0, "on"), (5, "off"), pytest.param(0, "off", marks=pytest.mark.long),
+    pytest.param(5, "on", marks=pytest.mark.long)])
 def test_a_trap_loop(tmp_path, look, rings):
     """The first time that Tally looks whether it has rung ends it, with or without a look for trap
     loops: if it had rung before, that is a look for trap loops, too."""

@@ -90,8 +90,11 @@ def test_restart_policy(policies, end, restart):
     assert result.own[-1] == "all VMs ended"
 
 
-@pytest.mark.parametrize("neighbour", [False, True], ids=["alone", "beside"])
-@pytest.mark.parametrize("how", ["jump", "vector", "prologue", "satp", "paging"])
+@pytest.mark.parametrize("how, neighbour", [
+    # QEMU is slow in a loop of illegal instructions.
+    pytest.param(how, neighbour, marks=pytest.mark.long if (how, neighbour) == ("vector", False)
+                 else (), id=f"{how}-{'beside' if neighbour else 'alone'}")
+    for how in ("jump", "vector", "prologue", "satp", "paging") for neighbour in (False, True)])
 def test_trap_loops(tmp_path, how, neighbour):
     """With exits or without: one line, and the registers of the loop."""
     guests = {"alpha": f"kind=crash how={how}"}

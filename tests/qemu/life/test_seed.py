@@ -106,6 +106,7 @@ def test_profiles(tmp_path):
     assert all(re.fullmatch("[0-9a-f]{64}", seed) for seed in found)
 
 
+@pytest.mark.long
 def test_from_u_boot(tmp_path):
     found = seeds(boot(tmp_path, ["--u-boot"]))
     assert len({seed for lives in found.values() for seed in lives}) == 4

@@ -127,6 +127,7 @@ def test_a_device_is_reset_between_two_lives(tmp_path):
     assert told == ["virtio: status 0, then 3"] * 3
 
 
+@pytest.mark.long
 def test_a_guest_that_reboots_while_it_writes(tmp_path, tree):
     """Each life finds the file system that its journal mends, and the last leaves it whole."""
     logs, disk = tmp_path / "logs", disk_of(tmp_path, REBOOTS)

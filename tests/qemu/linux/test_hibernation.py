@@ -73,7 +73,7 @@ def lives(result):
 
 
 # The back end of the run below is the other one.
-@pytest.mark.parametrize("backend", ["sbi", pytest.param("ssccfg", marks=pytest.mark.long)])
+@harness.short_on("sbi")
 def test_resumed_after_a_restart(machine, backend):
     result = machine("reboot", backend=backend)
     assert lives(result) == ["asked for a restart", "starts again", "ended"]

@@ -35,7 +35,7 @@ awk '/rtc/ { print $2 }' /proc/interrupts
 }
 
 
-@pytest.fixture(name="booted", scope="module", params=harness.BACKENDS)
+@pytest.fixture(name="booted", scope="module", params=harness.backends_short_on("ssccfg"))
 def run_all(request, tmp_path_factory):
     """One guest that runs all of SCRIPTS in turn."""
     folder = tmp_path_factory.mktemp("corners")
@@ -100,7 +100,7 @@ done
 
 
 # test_smp.py has it on sbi, between counts.
-@pytest.mark.parametrize("backend", [pytest.param("sbi", marks=pytest.mark.long), "ssccfg"])
+@harness.short_on("ssccfg")
 def test_hotplug_under_a_counter(tmp_path, backend):
     """The vcpu stops while a program on it is counted; Linux moves both, and loses nothing."""
     tree = boots.smp_tree(tmp_path, {"alpha": HOTPLUG}, {"alpha": ("0", "0")})

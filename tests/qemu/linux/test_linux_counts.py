@@ -88,7 +88,7 @@ def test_beside(tmp_path, kind, backend):
         assert any(line.startswith("[beta] hostile: ") for line in during), str(result)
 
 
-@pytest.mark.parametrize("backend", ["sbi", pytest.param("ssccfg", marks=pytest.mark.long)])
+@harness.short_on("sbi")
 def test_beside_idle(tmp_path, backend):
     """The neighbour wakes a thousand times a second."""
     result = harness.run(with_neighbour(tmp_path, STAT, "idle ticks=60000000"), backend=backend)
@@ -99,7 +99,7 @@ def test_beside_idle(tmp_path, backend):
 
 
 # On sbi two of them are counted in test_shared_flags.py.
-@pytest.mark.parametrize("backend", [pytest.param("sbi", marks=pytest.mark.long), "ssccfg"])
+@harness.short_on("ssccfg")
 def test_two_at_once(linux, backend):
     """Both measurements take as long as two, so they overlap nearly all of the time; neither
     guest does anything else meanwhile."""

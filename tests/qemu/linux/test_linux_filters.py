@@ -32,7 +32,7 @@ def check_stat(lines):
     return counts
 
 
-@harness.both_backends
+@harness.short_on("ssccfg")
 def test_two_filters(tmp_path, backend):
     tree = harness.linux_tree(tmp_path, {"alpha": STAT + RECORD, "beta": STAT})
     result = harness.run(tree, backend=backend)

@@ -55,8 +55,9 @@ def check(lines, reads, count):
         assert switched["trapped"] >= 10 and switched["disabled"] >= 10, lines
 
 
-@pytest.mark.parametrize("backend", ["sbi", "ssccfg"])
-@pytest.mark.parametrize("reads", ["direct", "trap"])
+@pytest.mark.parametrize("reads, backend", [
+    ("trap", "sbi"), ("direct", "ssccfg"), pytest.param("trap", "ssccfg", marks=pytest.mark.long),
+    pytest.param("direct", "sbi", marks=pytest.mark.long)])
 def test_mmap_page_equals_read(tmp_path, backend, reads):
     folder = tmp_path / "test"
     folder.mkdir()

@@ -62,8 +62,9 @@ def programs(tmp_path_factory):
     return sorted(folder.iterdir())
 
 
-@harness.both_backends
-@pytest.mark.parametrize("snapshot", ["off", "on"])
+@pytest.mark.parametrize("snapshot, backend", [
+    ("off", "sbi"), ("on", "ssccfg"), pytest.param("off", "ssccfg", marks=pytest.mark.long),
+    pytest.param("on", "sbi", marks=pytest.mark.long)])
 def test_corners(tmp_path, programs, snapshot, backend):
     folder = tmp_path / "test"
     folder.mkdir()

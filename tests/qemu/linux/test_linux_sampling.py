@@ -74,7 +74,7 @@ def test_linux_loses_samples_with_the_snapshot(tmp_path, two_functions):
     assert bare_guests.exits(result, "alpha")["lcofi"] == samples
 
 
-@pytest.mark.parametrize("backend", ["sbi", pytest.param("ssccfg", marks=pytest.mark.long)])
+@harness.short_on("sbi")
 def test_linux_counts_with_the_snapshot_alone(tmp_path, backend):
     """Without overflow interrupts there is no sampler whose handler would stop other counters: perf
     is refused one, again and again (test_machines.py), and a filter, in words; what it counts is
@@ -139,7 +139,7 @@ perf script -i /tmp/m -F event 2>/dev/null | sort | uniq -c | sed 's/^/many: /'
 
 
 # What each of them asks of a counter the others of this file and test_linux_perf.py ask of both.
-@pytest.mark.parametrize("backend", [pytest.param("sbi", marks=pytest.mark.long), "ssccfg"])
+@harness.short_on("ssccfg")
 def test_every_way_of_perf(tmp_path, backend):
     lines, _ = boot(tmp_path, WAYS, backend=backend)
     words = {}

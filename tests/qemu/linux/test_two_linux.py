@@ -9,7 +9,7 @@ import samples
 KNOWN = 50000000
 
 
-@pytest.fixture(scope="module", params=harness.BACKENDS)
+@pytest.fixture(scope="module", params=harness.backends_short_on("sbi"))
 def run(request):
     return harness.run(harness.ROOT / "dts/two-linux.dts", backend=request.param,
                        options=["--expect", "report end 0"])

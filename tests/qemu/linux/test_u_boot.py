@@ -8,7 +8,7 @@ import harness
 from measured import EXPECTED, MEASURE
 
 
-@harness.both_backends
+@harness.short_on("sbi")
 def test_counts_are_exact(tmp_path, backend):
     result = bare_guests.boot(tmp_path, {"alpha": MEASURE, "beta": MEASURE}, backend=backend,
                               options=["--u-boot"])

@@ -45,6 +45,7 @@ def test_one_call_on_the_move(tmp_path, roaming):
         assert counts["ecall"] < 10 < counts["moves"]
 
 
+@pytest.mark.long
 def test_two_linux_guests_that_flood(linux):
     """The driver's interrupts at work in both guests at once."""
     script = "seq 2000 | sed 's/.*/line & of a text that is long enough to be torn/'"
@@ -70,6 +71,7 @@ def paste(screen, text, piece=512):
         drain(screen)
 
 
+@pytest.mark.long
 def test_a_long_paste(console, tmp_path):
     """20,000 bytes for one guest while a program asks Tally; then to the other with Ctrl-T n, and
     back."""

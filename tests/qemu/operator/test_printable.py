@@ -171,7 +171,8 @@ def test_functions(tmp_path, hostile, kind):
     SOURCES[kind](tmp_path, HOSTILE[hostile])
     text = TEXT + (kernels.TEXT if kind == "image" else 0)
     write_samples(tmp_path, at=TEXT + 0x1010 if kind == "image" else TEXT + 0x210)
-    for reader in READERS.values():
+    # Names of all sources are read to the same form, and each reader prints that.
+    for reader in READERS.values() if kind == "elf" else (folded, export):
         reader(tmp_path, ["--symbols", f"names@{text:#x}"])
 
 

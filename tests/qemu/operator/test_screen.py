@@ -4,6 +4,7 @@
 import re
 
 import pexpect
+import pytest
 
 import harness
 from recorded import until_shown
@@ -63,6 +64,7 @@ def in_top(screen):
     screen.expect(rf"{BETA} tick \d+\r\n")
 
 
+@pytest.mark.long
 def test_an_evening_at_the_terminal(console, tmp_path):
     """alpha runs vi and top while beta prints: nothing of beta's touches the screen, and nothing of
     it is lost."""

@@ -4,6 +4,8 @@
 import re
 import subprocess
 
+import pytest
+
 import boots
 import harness
 from perf_runs import TOOL
@@ -36,6 +38,7 @@ def ranges(console):
             for (at, _, name, *_), behind in zip(lines, lines[1:]) if name in ENTRIES + MIXED}
 
 
+@pytest.mark.long
 def test_they_lead_to_an_entry(running, tmp_path):
     """At least 95 % of those of a mixed load do. Of the rest, most were in a function that has not
     made its frame, or in the entry's own code, where s0 is a process's."""

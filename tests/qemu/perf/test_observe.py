@@ -170,7 +170,7 @@ def build_spans(folder):
                     "-o", folder / "test/spans"], check=True)
 
 
-@pytest.mark.parametrize("backend", [pytest.param("sbi", marks=pytest.mark.long), "ssccfg"])
+@harness.short_on("ssccfg")
 def test_linux(tmp_path, backend):
     """All user instructions of a Debian guest, span by span: as many as its kernel counts by itself
     for the whole system. In each, perf counts those of one process, which are a known number."""

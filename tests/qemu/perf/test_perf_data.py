@@ -405,6 +405,7 @@ def one_name_each(path):
     return chosen
 
 
+@pytest.mark.long
 def test_the_same_as_in_the_guest(running, perf, tmp_path):
     """Debian's perf in a guest and beside it: the functions of its kernel have the same shares."""
     # Else it checks its ciphers until long after the boot.

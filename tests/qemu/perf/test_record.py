@@ -64,7 +64,7 @@ def test_callers(running, backend, paging):
         assert int(vcpu) <= harness.LONGEST_STAY
 
 
-@pytest.mark.parametrize("backend", [pytest.param("sbi", marks=pytest.mark.long), "ssccfg"])
+@harness.short_on("ssccfg")
 def test_moves(running, two_harts, backend, roaming):
     """A vcpu that goes to the other hart after each turn: no sample is missing or there twice, in
     the rings of both."""
@@ -115,7 +115,7 @@ def follow(path, found):
                 found += taken(machine)
 
 
-@pytest.mark.parametrize("backend", [pytest.param("sbi", marks=pytest.mark.long), "ssccfg"])
+@harness.short_on("ssccfg")
 def test_beside_perf_in_the_guest(running, tmp_path, backend):
     """A Debian guest's perf stat and perf record count and sample what they do without; meanwhile
     its kernel's chains end where the kernel is entered."""
@@ -219,7 +219,7 @@ def test_callers_for_many(running, backend):
         assert int(vcpu) <= harness.LONGEST_STAY
 
 
-@harness.both_backends
+@harness.short_on("sbi")
 def test_requests_have_stays_of_their_own(running, backend):
     """All observers that two vcpus may have are asked for, and ended by one command. No stay is
     longer than those of guests, though understanding the command takes half of that."""

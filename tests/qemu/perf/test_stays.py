@@ -19,7 +19,7 @@ while true; do {LOAD}; done
 ENOUGH = 3000
 
 
-@harness.both_backends
+@harness.short_on("ssccfg")
 def test_while_it_is_sampled(running, tmp_path, backend):
     """Neither by a sample and its chain, nor by lines of samples, observed and exits."""
     run = running(boots.smp_tree(tmp_path, {"alpha": GUEST}, {"alpha": ("0",)}), backend=backend)

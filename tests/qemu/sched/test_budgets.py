@@ -143,8 +143,9 @@ def test_several_on_a_hart(tmp_path, backend):
     assert throttled == 0 and steal <= 22 * (10000 + 5000 + 4 * LATE)
 
 
-@pytest.mark.parametrize("how", ["counters", "samples", "suspend", "wfi"])
-@harness.both_backends
+@pytest.mark.parametrize("backend, how", [
+    pytest.param(backend, how, marks=pytest.mark.long if (backend, how) == ("sbi", "samples") else ())
+    for backend in harness.BACKENDS for how in ("counters", "samples", "suspend", "wfi")])
 def test_no_call_extends_it(tmp_path, backend, how):
     """Stops, starts and resets of its counters, samples near their wraps, suspend and WFI."""
     count, period_us, periods = 500000, 10000, 20

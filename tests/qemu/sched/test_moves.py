@@ -43,7 +43,7 @@ for time in 1 2 3 4 5; do sleep 0.01; perf stat -x, -e instructions:u work 10000
 
 
 # Counts and overflows of bare guests that move are on both.
-@pytest.mark.parametrize("backend", [pytest.param("sbi", marks=pytest.mark.long), "ssccfg"])
+@harness.short_on("ssccfg")
 def test_debian_counts_exactly(tmp_path, two_harts, backend, roaming):
     """perf stat and perf record over two thousand moves, awake and asleep: no count is wrong, no
     sample lost or found twice."""
@@ -92,6 +92,7 @@ done
 """
 
 
+@pytest.mark.long
 def test_debian_is_moved_by_an_operator(running, tmp_path):
     """Profile smp: two guests that count and sample, one of them carried to and fro."""
     tree = boots.smp_tree(tmp_path, {"alpha": ROUND, "beta": ROUND},

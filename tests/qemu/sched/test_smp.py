@@ -139,7 +139,7 @@ perf report -i /tmp/data -D 2>/dev/null | grep -c PERF_RECORD_SAMPLE
 
 
 # test_hsm has the same calls on both.
-@pytest.mark.parametrize("backend", ["sbi", pytest.param("ssccfg", marks=pytest.mark.long)])
+@harness.short_on("sbi")
 def test_hotplug(tmp_path, backend):
     """A vcpu stopped and started from Debian counts and samples as one never stopped."""
     scripts = {"alpha": HOTPLUG, "beta": "perf stat -x, -e instructions:u work 30000000 2>&1"}

@@ -107,9 +107,12 @@ uint32_t virtio_read(const struct virtio *v, uint32_t offset)
 /* A queue in use does not change until the device is reset. */
 static void write_queue(struct virtio *v, uint32_t offset, uint32_t value)
 {
-	struct virtio_queue *q = &v->queues[v->queue];
+	struct virtio_queue *q;
 
-	if (v->queue >= v->n_queues || q->enabled)
+	if (v->queue >= v->n_queues)
+		return;
+	q = &v->queues[v->queue];
+	if (q->enabled)
 		return;
 	if (offset == QUEUE_SIZE && value && value <= v->queue_size && !(value & (value - 1)))
 		q->size = (uint16_t)value;

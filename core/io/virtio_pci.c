@@ -117,11 +117,12 @@ static uint32_t read_function(const struct vpci_function *f, uint32_t word)
 static void write_function(struct vpci_function *f, uint32_t word, uint32_t value, uint32_t mask)
 {
 	struct virtio_pci *d = device_of(f);
-	uint32_t *w = &d->window[word - WINDOW_BAR];
 
 	if (word == WINDOW_DATA && is_in_page(d)) {
 		write_register(d, d->window[1], value);
 	} else if (word >= WINDOW_BAR && word < WINDOW_DATA) {
+		uint32_t *w = &d->window[word - WINDOW_BAR];
+
 		*w = (*w & ~mask) | value;
 	} else {
 		notifier_write_function(f, word, value, mask);

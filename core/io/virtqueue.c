@@ -135,14 +135,20 @@ struct table {
 static __attribute__((noinline)) bool enter_table(const struct vm *vm, struct table *t,
                                                   const struct virtqueue_descriptor *d)
 {
-	bool whole = !(d->address % 8) && !(d->size % sizeof(*d));
-
-	if (!t->may_lead || !whole || d->flags & DESCRIPTOR_MORE)
+	if (!t->may_lead || d->size % sizeof(*d) || d->flags & DESCRIPTOR_MORE)
 		return false;
 	t->all = guest_mem(vm, (gpa_t){d->address}, d->size);
 	t->n = d->size / sizeof(*d);
 	t->may_lead = false;
 	return t->all;
+}
+
+/* Of an indirect table, which may be anywhere (VIRTIO 1.2, 2.7.5.3). */
+static __attribute__((noinline)) void read_misaligned(const volatile void *at,
+                                                      struct virtqueue_descriptor *d)
+{
+	for (uint32_t i = 0; i < sizeof(*d); i++)
+		((uint8_t *)d)[i] = ((const volatile uint8_t *)at)[i];
 }
 
 /* Ends: each step adds a part, of which a buffer has few, except for one that enters an indirect
@@ -153,8 +159,12 @@ static bool walk(const struct virtqueue *q, bool writes, uint32_t most, struct v
 	uint32_t at = b->head, n = 0;
 
 	while (at < t.n && n < most) {
-		struct virtqueue_descriptor d = t.all[at];
+		struct virtqueue_descriptor d;
 
+		if ((uintptr_t)t.all % 8)
+			read_misaligned((const volatile char *)t.all + at * sizeof(d), &d);
+		else
+			d = t.all[at];
 		if (d.flags & DESCRIPTOR_INDIRECT) {
 			if (!enter_table(q->vm, &t, &d))
 				return false;

@@ -162,6 +162,9 @@ int handler_faults(void);
 /* A gust of tempest by a device with DMA. */
 uint64_t tempest_dma(void);
 
+/* And one by a port of a network. */
+uint64_t tempest_frames(void);
+
 /* The part of storm that makes PMU calls. */
 void storm_pmu(void);
 

@@ -7,7 +7,7 @@
 # The corpus is an archive for each fuzzer, tests/fuzz/NAME.tar.xz, unpacked to
 # build/fuzz/kept/NAME. Findings go to build/fuzz/NAME-*, new inputs to build/fuzz/corpus/NAME.
 FUZZERS      := vpmu vpmu_combining vm_config host_dt insn console \
-	operator devices
+	operator devices ports
 FUZZ_SECONDS ?= 60
 CLANG        ?= clang
 
@@ -32,6 +32,9 @@ FUZZ_SRC_devices   := tests/fuzz/fuzz_devices.c core/life/guest_dt.c tools/vm_ch
 FUZZ_MUTATOR_devices := $(addprefix tests/fuzz/,mutate_fdt.c words_board.c)
 FUZZ_LIBS_devices  := -lfdt -lcmocka
 FUZZ_OPTIONS_devices := -max_len=12000
+FUZZ_SRC_ports     := $(addprefix tests/fuzz/,fuzz_ports.c ports_model.c) $(PORTS_SRC)
+FUZZ_LIBS_ports    := -lcmocka
+FUZZ_OPTIONS_ports := -max_len=800
 FUZZ_OPTIONS_host_dt   := -max_len=4096
 FUZZ_LIBS_vm_config := -lfdt -lcmocka
 FUZZ_LIBS_vpmu      := -lcmocka
@@ -49,6 +52,9 @@ FUZZ_SRC_operator  := $(sort $(addprefix tests/fuzz/,fuzz_operator.c operator_mo
 	$(VM_TREE_SRC))
 FUZZ_LIBS_operator := -lfdt
 FUZZ_OPTIONS_operator  := -max_len=600 -dict=tests/fuzz/operator.dict
+
+$(FUZZ_SRC_ports:%=$(B)/fuzz/obj/%.o) $(FUZZ_SRC_ports:%=$(B)/host/obj/%.o): \
+	HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_READS
 
 FUZZ_CFLAGS = $(HOST_CFLAGS) -O2 -fsanitize=fuzzer
 FUZZ_BIN    := $(FUZZERS:%=$(B)/fuzz/%)

@@ -219,11 +219,11 @@ static void cut(const struct driver *d, uint32_t queue, uint32_t first, const ui
 }
 
 /* Puts the descriptors from `first` on into a table of their own, to which descriptor `head`
- * leads. */
+ * leads. It may be anywhere: here each n has another alignment. */
 static void lead(const struct driver *d, uint32_t queue, uint32_t head, uint32_t first, uint32_t n)
 {
 	uint8_t *from = driver_area(d, queue, VIRTIO_DESCRIPTORS) + 16UL * first;
-	uint8_t *to = driver_area(d, queue, VIRTIO_DESCRIPTORS) + 0x800;
+	uint8_t *to = driver_area(d, queue, VIRTIO_DESCRIPTORS) + 0x800 + n;
 
 	memcpy(to, from, 16UL * n);
 	for (uint32_t i = 0; i < n; i++) {
@@ -292,7 +292,6 @@ static void malformed(uint32_t queue, uint32_t what)
 	    {address, 100, good | MORE, 0},   /* a circle */
 	    {address, 96, LEADS, 0},          /* data as a table */
 	    {address, 95, LEADS, 0},          /* not of whole descriptors */
-	    {address + 4, 96, LEADS, 0},      /* not aligned */
 	    {address, 96, LEADS | MORE, 1},   /* goes on after a table */
 	    {RAM + BYTES - 16, 96, LEADS, 0},
 	    {address, 0, LEADS, 0},
@@ -318,7 +317,7 @@ static void malformed(uint32_t queue, uint32_t what)
 static void malformed_queues(void **state)
 {
 	(void)state;
-	for (uint32_t what = 0; what < 18; what++) {
+	for (uint32_t what = 0; what < 17; what++) {
 		for (uint32_t queue = 0; queue < PORT_QUEUES; queue++) {
 			uint32_t broken = queue == PORT_SENDS ? 0 : 1;
 

@@ -10,8 +10,11 @@
  * frame=: it has windows in frames of so many ticks. After each third round it computes until the
  * next one begins, so some rounds are cut by the end of a window. Prints the earliest and the
  * latest beginning that it has seen, as offset in the frame, and how many.
+ *
+ * port=1: it has a port of a network, wants no interrupt, and takes what came between two rounds.
  */
 #include "guests/bare/bare.h"
+#include "guests/bare/io/port.h"
 
 #define EXITS 256UL /* docs/events.md */
 
@@ -48,6 +51,22 @@ static void await_window(uint64_t frame)
 	} while (last / frame == before);
 }
 
+static struct port port;
+
+static void take_frames(void)
+{
+	uint32_t size;
+
+	while (port_received(&port, &size))
+		port_release(&port);
+}
+
+static bool open_port(void)
+{
+	port_rings[PORT_RECEIVES].available.flags = 1;
+	return port_open(&port, 0, PORT_QUEUE, 1518);
+}
+
 int steady(uint64_t hartid)
 {
 	uint64_t rounds = bootarg_num("rounds", 20), length = bootarg_num("length", 50000);
@@ -59,6 +78,8 @@ int steady(uint64_t hartid)
 	struct shared_memory shared;
 
 	(void)hartid;
+	if (bootarg_num("port", 0) && !open_port())
+		return 1;
 	if (!shared_node(0, &shared) || exits.error || insns.error ||
 	    pmu_start(BIT(exits.value), 0) || pmu_start(BIT(insns.value), 0x8000000000000001UL))
 		return 1;
@@ -74,6 +95,8 @@ int steady(uint64_t hartid)
 
 		least = count < least ? count : least;
 		most = count > most ? count : most;
+		if (port.common)
+			take_frames();
 		if (frame && done % 3 == 2)
 			await_window(frame);
 	}

@@ -133,6 +133,11 @@ static void dma(void)
 	gusts += tempest_dma();
 }
 
+static void frames(void)
+{
+	gusts += tempest_frames();
+}
+
 static void on_interrupt(struct trap_frame *frame)
 {
 	gusts++;
@@ -166,6 +171,7 @@ static const struct {
     {"timer", timer},     {"console", console}, {"mmio", mmio},         {"outside", outside},
     {"illegal", illegal}, {"pmu", pmu},         {"overflow", overflow}, {"wakes", wakes},
     {"starts", starts},   {"restart", restart}, {"device", alarms},     {"dma", dma},
+    {"frames", frames},
 };
 
 /* Waits for the tick of a frame. */

@@ -6,7 +6,9 @@ import re
 import pytest
 
 import harness
+import measured
 from networks import counts, network, run, vm
+import operator_trees
 
 # Instructions of a notification for one frame, from before the store to behind it: of 1,514 bytes
 # in one part, and in as many as there may be.
@@ -97,13 +99,16 @@ def test_restarts(tmp_path, harts):
 
 def test_hostile_queues(tmp_path):
     """Descriptors, rings and indexes with anything in them, of the sender and of the receiver:
-    the pages that none of them names stay as they are, and no stay is long."""
+    the pages that none of them names stay as they are, and no stay is long. A VM beside them that
+    has no port counts what it executes."""
     for seed in (1, 2):
         vms = [vm("alpha", f"role=hostile seed={seed} rounds=2000"),
                vm("beta", f"role=hostile seed={seed + 7} rounds=2000"),
-               vm("gamma", "role=listen deaf=1 ticks=3000000")]
+               vm("gamma", "role=listen deaf=1 ticks=3000000"),
+               operator_trees.vm("victim", measured.MEASURE)]
         result = run(tmp_path, vms, network("alpha", "beta", "gamma"))
         assert result.status == harness.OK, str(result)
+        assert result.vm("victim") == measured.EXPECTED
         for name in ("alpha", "beta"):
             assert result.vm(name) == ["net: 2000 hostile rounds, 0 changed"], str(result)
 

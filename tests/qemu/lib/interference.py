@@ -13,7 +13,7 @@ from typing import NamedTuple
 import harness
 import hosts
 import plain
-from benchlib.storms import CALM, CALM_WORDS, CLOCK, FUNCTION, RNG, STORMS
+from benchlib.storms import CALM, CALM_WORDS, CLOCK, FUNCTION, NETWORK, RNG, STORMS
 
 LENGTH, ROUNDS = 50000, 20
 SECONDS = 25_000_000  # ticks that it goes on where there are looks: two are due, or three
@@ -80,6 +80,7 @@ TREE = """/dts-v1/;
 			victim {{ at = /bits/ 64 <0x100000000>; }};
 		}};
 	}};
+{network}
 {schedules}
 }};
 """
@@ -128,8 +129,9 @@ def tree(storm, place):
     return TREE.format(
         what=storm, hart=place.hart, first=place.storm, look=place.look, reads=place.reads,
         device=FUNCTION if storm == "dma" else CLOCK, schedules=schedules if frame else "",
+        network=NETWORK if storm == "frames" else "",
         how=f"rounds={ROUNDS} length={LENGTH} gusts={STORMS.get(storm, ('', 0))[1]} "
-            f"ticks={place.ticks} frame={frame * TICKS_A_US}")
+            f"ticks={place.ticks} frame={frame * TICKS_A_US} port={int(storm == 'frames')}")
 
 
 @functools.cache

@@ -29,14 +29,14 @@ def make(target, makefile=None, variables=()):
 
 
 def run(kernel, bootargs="", cpu="rv64,sscofpmf=on,smcntrpmf=on,ssaia=on,ssccfg=on", timeout=GUARD,
-        initrd=None, memory="256M", bios=None, qemu=None, dies=None):
+        initrd=None, memory="256M", bios=None, qemu=None, dies=None, options=()):
     """The console of one run from power-on to power-off, without carriage returns. dies: what a
-    firmware says that has no way to end the machine any more."""
+    firmware says that has no way to end the machine any more; options: more of QEMU's."""
     command = [
         str(qemu or QEMU),
         *("-machine", "virt", "-cpu", cpu, "-smp", "1", "-m", memory, "-nographic"),
         *("-icount", "shift=0,sleep=off", "-seed", "1", "-rtc", "base=2026-01-01,clock=vm"),
-        *("-bios", str(bios or BIOS), "-kernel", str(kernel)),
+        *("-bios", str(bios or BIOS), "-kernel", str(kernel), *options),
     ]
     if bootargs:
         command += ["-append", bootargs]

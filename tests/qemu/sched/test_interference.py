@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A loop takes the same instructions whatever its neighbour does: on a hart of its own all that the
 hart executes, by turns and in windows what the guest counts; and windows begin at the same ticks.
-Three storms here, all of them in the long form."""
+Three storms here, and one more in windows; all of them in the long form."""
 
 import re
 
@@ -12,11 +12,16 @@ from benchlib.storms import CALM, STORMS
 from interference import GUARD, LOOK, OWN, PLACES, TICKS_A_US, measured, table
 
 SHORT = ("calls", "overflow", "restart")
-storms = pytest.mark.parametrize("storm", [
-    storm if storm in SHORT else pytest.param(storm, marks=pytest.mark.long) for storm in STORMS])
 
 
-@storms
+def storms(*more):
+    """Those of the short form, and these; all others in the long one."""
+    return pytest.mark.parametrize("storm", [
+        storm if storm in (*SHORT, *more) else pytest.param(storm, marks=pytest.mark.long)
+        for storm in STORMS])
+
+
+@storms()
 def test_on_a_hart_of_its_own(storm):
     """Not one instruction more, of whatever privilege mode, and no exit."""
     seen = measured(storm, "own")
@@ -36,7 +41,7 @@ def test_it_would_be_noticed():
     assert 0 < earliest <= latest < GUARD * TICKS_A_US
 
 
-@storms
+@storms()
 def test_by_turns(storm):
     """What the guest counts is what it executes, and nothing of its neighbour."""
     seen = measured(storm, "turns")
@@ -44,7 +49,7 @@ def test_by_turns(storm):
     assert seen.gusts >= STORMS[storm][1]
 
 
-@storms
+@storms("frames")
 def test_in_windows(storm):
     """Some rounds are cut by the end of a window, and the storm has the hart in between; what the
     guest counts is what it executes all the same. Each window begins at its tick, neither earlier
@@ -57,7 +62,7 @@ def test_in_windows(storm):
     assert 6 <= windows < seen.exits
 
 
-@storms
+@storms()
 def test_in_windows_and_the_storm_on_another_hart(storm):
     """What the storm's first vcpu does on its hart, also to its second one beside the victim, adds
     nothing to a round that no window's end has cut, of whatever privilege mode. The time is the

@@ -18,6 +18,7 @@ STORMS = {
     "restart": ("its own restart, at its first instruction", 5),
     "device": ("interrupts of a device of its own", 200),
     "dma": ("DMA of a device of its own, reset each time", 50),
+    "frames": ("frames to it and malformed queues, by a port of a network", 1000),
 }
 CALM = "nothing"
 CALM_WORDS = "one that only computes"
@@ -26,3 +27,5 @@ CALM_WORDS = "one that only computes"
 CLOCK = 'clock { host = "/soc/rtc@101000"; dma = "none"; };'
 FUNCTION = 'rng { pci = "00:01.0"; dma = "isolated"; };'
 RNG = "virtio-rng-pci,addr=01.0,disable-legacy=on,iommu_platform=on"
+# What "frames" needs: of the tree.
+NETWORK = "networks { lan { storm { }; victim { }; }; };"

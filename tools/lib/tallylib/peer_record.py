@@ -14,7 +14,7 @@ FILE = os.path.join(TOP, "tests", "peers.toml")
 # What a test saw lies here until the next `make test` or `make peers`.
 SEEN = os.path.join(BUILD, "test", "peers")
 # A verdict of most cases, by test. Other tests have none: all their cases are listed.
-USUAL = {"self test": "PASS", "perf test": "Ok"}
+USUAL = {"self test": "PASS", "perf test": "Ok", "network device": "PASS"}
 # A property of a peer beside its cases. Old entries may lack some.
 SAYS = "says "
 HOW = "make peers"
@@ -25,8 +25,9 @@ HEAD = """\
 #
 # A version that stands here is asserted exactly. One that does not is run as well: the cases in
 # which it differs from the nearest version are named in one line, and no test fails.
-# `usual` is the number of cases with the test's usual verdict ({usual}),
-# which are not listed. Entries of versions that no mirror serves any more stay as they are.
+# `usual` is the number of cases with the test's usual verdict, which are not listed
+# ({usual}).
+# Entries of versions that no mirror serves any more stay as they are.
 """
 
 

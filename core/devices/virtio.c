@@ -133,12 +133,13 @@ void virtio_stop_queue(struct virtio *v)
 /* FEATURES_OK stays clear if the device cannot do with the features that the driver accepts. */
 static void write_status(struct virtio *v, uint8_t value)
 {
+	if (!value) {
+		virtio_reset(v);
+		return;
+	}
 	if (v->accepted & ~v->offered || !(v->accepted & VIRTIO_F_VERSION_1))
 		value &= (uint8_t)~VIRTIO_FEATURES_OK;
-	if (value)
-		v->status = value | (v->status & VIRTIO_NEEDS_RESET);
-	else
-		virtio_reset(v);
+	v->status = value | (v->status & VIRTIO_NEEDS_RESET);
 }
 
 void virtio_write(struct virtio *v, uint32_t offset, uint32_t value)

@@ -295,7 +295,7 @@ struct model {
 	uint32_t offered_sel, accepted_sel, queue, status;
 	uint64_t accepted;
 	struct {
-		uint32_t num, ready, areas[3][2];
+		uint32_t num, ready, areas[12]; /* with the gaps between them */
 	} queues[2];
 };
 
@@ -315,7 +315,7 @@ static void model_queue(struct model *m, uint32_t at, uint32_t value)
 	if (at == QUEUE_NUM && value <= LARGEST && __builtin_popcount(value) == 1)
 		m->queues[m->queue].num = value;
 	if (at >= AREAS && at < AREAS + 0x30 && at % 16 < 8)
-		m->queues[m->queue].areas[(at - AREAS) / 16][at % 16 / 4] = value;
+		m->queues[m->queue].areas[(at - AREAS) / 4] = value;
 }
 
 static void model_write(struct model *m, uint32_t at, uint32_t value)
@@ -359,7 +359,7 @@ static uint32_t model_read(const struct model *m, uint32_t at)
 		return m->status;
 	default:
 		if (there && at >= AREAS && at < AREAS + 0x30 && at % 16 < 8)
-			return m->queues[m->queue].areas[(at - AREAS) / 16][at % 16 / 4];
+			return m->queues[m->queue].areas[(at - AREAS) / 4];
 		return 0;
 	}
 }

@@ -42,7 +42,7 @@ TREE = """/dts-v1/;
 @pytest.mark.parametrize("properties, look", [
     ("", ["pci enum", "virtio scan"]), ('machine = "virt";', ["virtio scan"])])
 def test_u_boot(console, tmp_path, properties, look):
-    """It finds its port when it has looked at the bus or the slots, takes the MAC from it, and hears
+    """It finds its port when it has looked at the bus or slots, takes the MAC from it, and hears
     answers."""
     tree = tmp_path / "u-boot.dts"
     tree.write_text(TREE % (U_BOOT, plain.make("build/guests/bare.bin"), properties),

@@ -78,7 +78,8 @@ static void write_register(struct virtio_pci *d, uint64_t offset, uint32_t value
 
 	switch (offset / PART) {
 	case VIRTIO_PCI_COMMON:
-		virtio_pci_configure(d, at, value);
+		/* Registers of its second 16 bytes have 16 bits at most. */
+		virtio_pci_configure(d, at, at / 16 == 1 ? (uint16_t)value : value);
 		break;
 	case VIRTIO_PCI_NOTIFY:
 		if (!(at % VIRTIO_PCI_NOTIFY_STEP))

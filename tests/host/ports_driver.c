@@ -290,7 +290,8 @@ void out(const struct driver *d, uint32_t offset, uint64_t value, uint32_t width
 	if (driver_is_in_slot(d))
 		slot_out(d, at, low(value, width), wide);
 	else
-		ports_write(d->vm, d->n * GUEST_PORT_STEP + offset, value, width);
+		ports_write(d->vm, d->n * GUEST_PORT_STEP + offset,
+		            width < 8 ? value | 0x5a5aUL << 8 * width : value, width);
 }
 
 uint32_t space(const struct driver *d, uint32_t offset)

@@ -3,13 +3,14 @@
 
 #include "core/vcpu/vm.h"
 
-/* Registers that the common configuration does not have (virtio_mmio_offset()). */
+/* Registers that the common configuration does not have, and QueueSel and QueueReady, whose values
+ * differ. The others are where virtio_mmio_offset() says. */
 enum {
 	MAGIC = 0x00,
 	VERSION = 0x04,
 	DEVICE_ID = 0x08,
 	VENDOR = 0x0c,
-	QUEUE_SELECT = 0x30, /* and two that are special here */
+	QUEUE_SELECT = 0x30,
 	QUEUE_MAX = 0x34,
 	QUEUE_READY = 0x44,
 	INTERRUPT = 0x60,

@@ -293,9 +293,11 @@ static __attribute__((noinline)) void report_ports(const struct vm *vm, const st
 	for (uint32_t i = 0; i < vm->config->n_ports; i++) {
 		const struct vm_port *p = &vm->config->ports[i];
 
-		char limits[64];
+		char limits[96];
 		struct text text = text_begin(limits, sizeof(limits));
 
+		if (vm->config->virt)
+			text_add(&text, ", virtio-mmio at 0x%lx", vm_port_at(vm->config, i));
 		if (p->frames_per_ms)
 			text_add(&text, ", frames-per-ms %u", p->frames_per_ms);
 		if (p->bytes_per_ms)

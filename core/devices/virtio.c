@@ -122,15 +122,27 @@ static void write_queue(struct virtio *v, uint32_t offset, uint32_t value)
 		set_half(&q->areas[(offset - QUEUE_AREAS) / 8], offset >> 2 & 1, value);
 }
 
+void virtio_stop_queue(struct virtio *v)
+{
+	struct virtio_queue *q;
+
+	if (v->queue >= v->n_queues)
+		return;
+	q = &v->queues[v->queue];
+	q->enabled = false;
+	q->next = q->used = 0;
+}
+
 /* FEATURES_OK stays clear if the device cannot do with the features that the driver accepts. */
 static void write_status(struct virtio *v, uint8_t value)
 {
+	if (!value) {
+		virtio_reset(v);
+		return;
+	}
 	if (v->accepted & ~v->offered || !(v->accepted & VIRTIO_F_VERSION_1))
 		value &= (uint8_t)~VIRTIO_FEATURES_OK;
-	if (value)
-		v->status = value | (v->status & VIRTIO_NEEDS_RESET);
-	else
-		virtio_reset(v);
+	v->status = value | (v->status & VIRTIO_NEEDS_RESET);
 }
 
 void virtio_write(struct virtio *v, uint32_t offset, uint32_t value)
@@ -155,4 +167,27 @@ void virtio_write(struct virtio *v, uint32_t offset, uint32_t value)
 	default:
 		write_queue(v, offset, value);
 	}
+}
+
+uint32_t virtio_mmio_offset(uint32_t offset)
+{
+	static const uint8_t behind[0x100 / 4] = {
+	    [0x10 / 4] = OFFERED + 1,
+	    [0x14 / 4] = OFFERED_WORD + 1,
+	    [0x20 / 4] = ACCEPTED + 1,
+	    [0x24 / 4] = ACCEPTED_WORD + 1,
+	    [0x30 / 4] = QUEUE + 1,
+	    [0x38 / 4] = QUEUE_SIZE + 1,
+	    [0x44 / 4] = QUEUE_ENABLE + 1,
+	    [0x70 / 4] = STATUS + 1,
+	    [0x80 / 4] = QUEUE_AREAS + 1,
+	    [0x84 / 4] = QUEUE_AREAS + 4 + 1,
+	    [0x90 / 4] = QUEUE_AREAS + 8 + 1,
+	    [0x94 / 4] = QUEUE_AREAS + 12 + 1,
+	    [0xa0 / 4] = QUEUE_AREAS + 16 + 1,
+	    [0xa4 / 4] = QUEUE_AREAS + 20 + 1,
+	    [0xfc / 4] = GENERATION + 1,
+	};
+
+	return behind[offset / 4] - 1U;
 }

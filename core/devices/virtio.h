@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Model of the common configuration of a virtio device: its status, features and queues, as on a
- * PCI function (VIRTIO 1.2, 4.1.4.3). Queues are split. There are no legacy interface and no
- * MSI-X. The caller of each function holds the lock of the VM's devices; any hart may call.
+ * PCI function (VIRTIO 1.2, 4.1.4.3); virtio-MMIO has it by other offsets. Queues are split. There
+ * are no legacy interface and no MSI-X. The caller of each function holds the lock of the VM's
+ * devices; any hart may call.
  */
 #ifndef CORE_DEVICES_VIRTIO_H
 #define CORE_DEVICES_VIRTIO_H
@@ -48,6 +49,14 @@ void virtio_reset(struct virtio *v);
 
 /* Whether the driver has set the device up, and nothing has failed since. */
 bool virtio_is_live(const struct virtio *v);
+
+/* The driver stops the queue that the registers have, and may set it up anew: so it can only by
+ * virtio-MMIO, without a reset of the device. */
+void virtio_stop_queue(struct virtio *v);
+
+/* Returns the offset here of a register of virtio-MMIO (VIRTIO 1.2, 4.2.2), at a multiple of 4
+ * below 0x100. If there is none, the offset of no register. */
+uint32_t virtio_mmio_offset(uint32_t offset);
 
 /* Accesses of the driver, of the width of the register at this offset, and of 32 bits where it has
  * 64. Elsewhere reads return 0 and writes are ignored, as are values that the driver must not

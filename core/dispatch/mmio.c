@@ -53,7 +53,7 @@ static const struct device devices[] = {
     [KEY] = {"key", GUEST_KEY_BASE, GUEST_KEY_SIZE, 1, true, power_key_read, power_key_write},
     /* Of VMs with machine = "virt". */
     [PAIRS] = {"PLIC", GUEST_PLIC_BASE, VPLIC_SIZE, 1, false, vm_pairs_read, vm_pairs_write},
-    [SLOTS] = {"virtio slot", GUEST_SLOT_BASE, GUEST_SLOT_STEP, GUEST_SLOTS, false, vm_slot_read,
+    [SLOTS] = {"virtio slot", GUEST_SLOT_BASE, GUEST_SLOT_STEP, GUEST_SLOTS, true, vm_slot_read,
                vm_slot_write},
     [PORTS] = {"port", GUEST_PORT_BASE, GUEST_PORT_STEP, VM_MAX_PORTS, true, ports_read,
                ports_write},
@@ -73,7 +73,7 @@ void mmio_init(struct vm *vm)
 	vm->emulated[KEY] = vm->key != NULL;
 	vm->emulated[PAIRS] = vm->config->virt;
 	vm->emulated[SLOTS] = (uint8_t)vm_empty_slots(vm->config);
-	vm->emulated[PORTS] = (uint8_t)((1U << vm->config->n_ports) - 1);
+	vm->emulated[PORTS] = (uint8_t)((1U << vm_pci_ports(vm->config)) - 1);
 	for (uint32_t n = 0; n < VM_MAX_SHARED; n++)
 		vm->emulated[BELLS] |= !!vm->bell_of[n] << n;
 }
@@ -166,9 +166,9 @@ static __attribute__((noinline)) long stored_in_part(void)
 	return 0;
 }
 
-/* Returns false if there is no device (a port is none for a store), or if the exit has to be
- * recorded. The loop is unrolled, so that the table costs nothing: its addresses become constants,
- * and its pointers calls. */
+/* Returns false if there is no device (a port or slot is none for a store), or if the exit has to
+ * be recorded. The loop is unrolled, so that the table costs nothing: its addresses become
+ * constants, and its pointers calls. */
 static inline __attribute__((always_inline)) bool access(uint64_t htinst, bool store,
                                                          uint64_t *value)
 {
@@ -179,7 +179,7 @@ static inline __attribute__((always_inline)) bool access(uint64_t htinst, bool s
 
 #pragma GCC unroll 16
 	for (uint32_t n = 0; n < DEVICES; n++) {
-		if (!found && !(store && n == PORTS) && is_at(vcpu->vm, n, gpa)) {
+		if (!found && !(store && (n == PORTS || n == SLOTS)) && is_at(vcpu->vm, n, gpa)) {
 			if (devices[n].recorded && vcpu->last_words)
 				return false;
 			if (store)
@@ -202,16 +202,22 @@ long mmio_load(uint64_t htinst)
 	return access(htinst, false, &value) ? loaded(value) : MMIO_NONE;
 }
 
-/* A store to a port, which may be done in part. Apart, so that other stores do not pay for it. */
+/* A store to a port or slot, which may be done in part. Apart, so that other stores do not pay for
+ * it. */
 static __attribute__((noinline)) long store_port(uint64_t htinst)
 {
 	struct vcpu *vcpu = this_vcpu();
-	uint64_t gpa = faulting();
+	uint64_t gpa = faulting(), value = vcpu->ctx.x[insn_transformed_rs2(htinst)];
+	uint32_t width = insn_transformed_width(htinst);
 
-	if (!is_at(vcpu->vm, PORTS, gpa) || vcpu->last_words)
+	if (vcpu->last_words)
 		return MMIO_NONE;
-	ports_write(vcpu->vm, gpa - GUEST_PORT_BASE, vcpu->ctx.x[insn_transformed_rs2(htinst)],
-	            insn_transformed_width(htinst));
+	if (is_at(vcpu->vm, PORTS, gpa))
+		ports_write(vcpu->vm, gpa - GUEST_PORT_BASE, value, width);
+	else if (is_at(vcpu->vm, SLOTS, gpa))
+		vm_slot_write(vcpu->vm, gpa - GUEST_SLOT_BASE, value, width);
+	else
+		return MMIO_NONE;
 	return vcpu->call.again ? stored_in_part() : stored();
 }
 

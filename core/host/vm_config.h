@@ -59,7 +59,7 @@
 #define GUEST_OPERATOR_SIZE UINT64_C(0x1000)
 #define GUEST_KEY_BASE      (GUEST_OPERATOR_BASE + GUEST_OPERATOR_SIZE)
 #define GUEST_KEY_SIZE      UINT64_C(0x1000)
-/* A page for each of its ports (docs/networks.md). */
+/* A page for each of its ports that is a PCI function (docs/networks.md). */
 #define GUEST_PORT_BASE       (GUEST_KEY_BASE + GUEST_KEY_SIZE)
 #define GUEST_PORT_STEP       UINT64_C(0x1000)
 #define GUEST_PORT_SIZE       (VM_MAX_PORTS * GUEST_PORT_STEP)
@@ -511,6 +511,19 @@ const struct vm_device *vm_device_without_reset(const struct vm_config *vm);
 /* Returns the source of the VM's own interrupt controller for a source of the host that one of its
  * devices has already, or 0. */
 uint32_t vm_known_irq(const struct vm_config *vm, uint32_t source);
+
+/* Returns the address of the registers of the VM's n-th port: a slot with machine = "virt". */
+static inline uint64_t vm_port_at(const struct vm_config *vm, uint32_t n)
+{
+	return vm->virt ? GUEST_SLOT_BASE + (vm->ports[n].source - 1) * GUEST_SLOT_STEP
+	                : GUEST_PORT_BASE + n * GUEST_PORT_STEP;
+}
+
+/* Returns how many of the VM's ports are PCI functions: all or none. */
+static inline uint32_t vm_pci_ports(const struct vm_config *vm)
+{
+	return vm->virt ? 0 : vm->n_ports;
+}
 
 /* Whether a source (1 or more) of the VM's own interrupt controller is that of its UART, of one of
  * its devices, bells or ports, or of its operator's function. */

@@ -6,6 +6,7 @@
 #include "arch/riscv/hart/csr.h"
 #include "core/hart/platform.h"
 #include "core/io/ports_parts.h"
+#include "core/io/virtio_mmio.h"
 #include "core/tree/pci_node.h"
 #include "core/vcpu/long_call.h"
 #include "core/vcpu/vcpu.h"
@@ -182,10 +183,14 @@ void ports_add(struct vm *vm)
 	    .changed = changed,
 	};
 
-	for (uint32_t n = 0; n < vm->config->n_ports; n++)
-		virtio_pci_make(&vm->ports[n]->device, &kind,
-		                pci_node_slot(vm->config, vm->config->n_shared + 2 + n),
-		                GUEST_PORT_BASE + n * GUEST_PORT_STEP);
+	for (uint32_t n = 0; n < vm->config->n_ports; n++) {
+		if (vm->config->virt)
+			virtio_mmio_make(&vm->ports[n]->device, &kind);
+		else
+			virtio_pci_make(&vm->ports[n]->device, &kind,
+			                pci_node_slot(vm->config, vm->config->n_shared + 2 + n),
+			                vm_port_at(vm->config, n));
+	}
 }
 
 void ports_reset(struct vm *vm, bool alive)

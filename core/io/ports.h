@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ports of networks between VMs (docs/networks.md): virtio network devices (VIRTIO 1.2, 5.1) that
- * are PCI functions with INTx. Tally is the switch. The hart of the sender copies each frame once,
- * from the sender's buffers into the receiver's, in the store that notifies the device: the sender
- * pays. The receiver pays for its interrupt.
+ * are PCI functions with INTx, or in slots of virtio-MMIO. Tally is the switch. The hart of the
+ * sender copies each frame once, from the sender's buffers into the receiver's, in the store that
+ * notifies the device: the sender pays. The receiver pays for its interrupt.
  */
 #ifndef CORE_IO_PORTS_H
 #define CORE_IO_PORTS_H
@@ -30,7 +30,8 @@ struct port_counts {
 /* Makes the ports of all VMs; n_vms is set. alloc() returns zeroed memory. At boot only. */
 void ports_make(const struct vm_tree *tree, void *(*alloc)(size_t size));
 
-/* Adds a VM's ports to its bus, as its last functions. At boot only. */
+/* Adds a VM's ports to its bus, as its last functions; with machine = "virt" puts them into slots.
+ * At boot only. */
 void ports_add(struct vm *vm);
 
 /* A life begins (`alive`), or is over: then nothing of the VM's memory is accessed any more when it

@@ -62,18 +62,24 @@ static uint64_t read_register(struct virtio_pci *d, uint64_t offset, uint32_t wi
 	}
 }
 
+void virtio_pci_configure(struct virtio_pci *d, uint32_t offset, uint32_t value)
+{
+	virtio_write(&d->virtio, offset, value);
+	if (!d->virtio.status) {
+		d->function.state = 0;
+		notifier_update(&d->function);
+	}
+	d->kind->changed(d);
+}
+
 static void write_register(struct virtio_pci *d, uint64_t offset, uint32_t value)
 {
 	uint32_t at = (uint32_t)(offset % PART);
 
 	switch (offset / PART) {
 	case VIRTIO_PCI_COMMON:
-		virtio_write(&d->virtio, at, value);
-		if (!d->virtio.status) {
-			d->function.state = 0;
-			notifier_update(&d->function);
-		}
-		d->kind->changed(d);
+		/* Registers of its second 16 bytes have 16 bits at most. */
+		virtio_pci_configure(d, at, at / 16 == 1 ? (uint16_t)value : value);
 		break;
 	case VIRTIO_PCI_NOTIFY:
 		if (!(at % VIRTIO_PCI_NOTIFY_STEP))
@@ -148,16 +154,21 @@ static void add_capabilities(struct vpci_function *f)
 	}
 }
 
+void virtio_pci_begin(struct virtio_pci *d, const struct virtio_pci_kind *kind)
+{
+	d->kind = kind;
+	d->virtio.offered = kind->features;
+	d->virtio.n_queues = kind->n_queues;
+	d->virtio.queue_size = kind->queue_size;
+}
+
 void virtio_pci_make(struct virtio_pci *d, const struct virtio_pci_kind *kind, uint32_t slot,
                      uint64_t bar)
 {
 	static const struct vpci_kind function = {read_function, write_function};
 	const struct pci_bar bars[PCI_BARS] = {[0] = {.size = VIRTIO_PCI_PAGE, .value = bar}};
 
-	d->kind = kind;
-	d->virtio.offered = kind->features;
-	d->virtio.n_queues = kind->n_queues;
-	d->virtio.queue_size = kind->queue_size;
+	virtio_pci_begin(d, kind);
 	notifier_make(&d->function, kind->id, slot, bars);
 	d->function.pci.kind = &function;
 	d->function.pci.words[PCI_CLASS / 4] = kind->class;
@@ -168,6 +179,8 @@ void virtio_pci_reset(struct virtio_pci *d, bool alive)
 {
 	d->function.alive = alive;
 	notifier_reset(&d->function, VIRTIO_PCI_ISR_QUEUE | VIRTIO_PCI_ISR_CONFIG);
+	/* What is in a slot always masters the bus. */
+	d->function.pci.header.command = d->in_slot ? PCI_COMMAND_MASTER : 0;
 	virtio_reset(&d->virtio);
 	for (uint32_t i = 0; i < ARRAY_SIZE(d->window); i++)
 		d->window[i] = 0;

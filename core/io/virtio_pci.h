@@ -39,14 +39,18 @@ struct virtio_pci_kind {
 struct virtio_pci {
 	struct notifier function;
 	struct virtio virtio;
-	const struct virtio_pci_kind *kind; /* constant after boot */
-	uint32_t window[3];                 /* as the driver has written it */
+	const struct virtio_pci_kind *kind; /* constant after boot, as `in_slot` */
+	bool in_slot;       /* it has the registers of virtio-MMIO, and is no function of the bus */
+	uint32_t window[3]; /* as the driver has written it */
 };
 
 /* Adds the device to its VM's bus, with BAR 0 there. d->function.vm and its source are set. At boot
  * only. */
 void virtio_pci_make(struct virtio_pci *d, const struct virtio_pci_kind *kind, uint32_t slot,
                      uint64_t bar);
+
+/* Gives the device its kind. At boot only. */
+void virtio_pci_begin(struct virtio_pci *d, const struct virtio_pci_kind *kind);
 
 /* A life begins (`alive`), or is over: all is as after reset. The caller holds the lock, and knows
  * of the change. */
@@ -66,6 +70,10 @@ void virtio_pci_tell(struct virtio_pci *d, bool good);
 /* The device's own configuration has changed, which the driver has to read again. The caller holds
  * the lock. */
 void virtio_pci_reconfigured(struct virtio_pci *d);
+
+/* The driver writes a register of the common configuration (core/devices/virtio.h). The caller
+ * holds the lock. */
+void virtio_pci_configure(struct virtio_pci *d, uint32_t offset, uint32_t value);
 
 /* Accesses to the page. The caller does not hold the lock. */
 uint64_t virtio_pci_read(struct virtio_pci *d, uint64_t offset, uint32_t width);

@@ -24,7 +24,7 @@ static bool has_bells(const struct vm_config *vm)
 bool pci_node_is_there(const struct vm_config *vm)
 {
 	return vm_guard(vm) || has_bells(vm) ||
-	       vm->operator.access != VM_OPERATOR_NONE || vm->key_source || vm->n_ports;
+	       vm->operator.access != VM_OPERATOR_NONE || vm->key_source || vm_pci_ports(vm);
 }
 
 uint32_t pci_node_slot(const struct vm_config *vm, uint32_t n)
@@ -87,7 +87,7 @@ static void write_ranges(struct dt_writer *w, const struct vm_config *vm,
 	}
 	if (vm->key_source)
 		n += add_range(&cells[n], &key);
-	if (vm->n_ports)
+	if (vm_pci_ports(vm))
 		n += add_range(&cells[n], &ports);
 	for (uint32_t i = 0; i < vm->n_windows; i++)
 		n += add_range(&cells[n], &vm->windows[i]);
@@ -133,7 +133,7 @@ static void write_interrupts(struct dt_writer *w, const struct vm_config *vm,
 	if (vm->key_source)
 		n += add_row(&map[n], pci_node_slot(vm, vm->n_shared + 1) << 3, 1, vm->key_source,
 		             chip);
-	for (uint32_t i = 0; i < vm->n_ports; i++)
+	for (uint32_t i = 0; i < vm_pci_ports(vm); i++)
 		n += add_row(&map[n], pci_node_slot(vm, vm->n_shared + 2 + i) << 3, 1,
 		             vm->ports[i].source, chip);
 	if (!n)

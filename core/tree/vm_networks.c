@@ -4,6 +4,7 @@
 #include <libfdt.h>
 #include <string.h>
 
+#include "core/tree/vm_machine.h"
 #include "core/tree/vm_names.h"
 
 #define LOCAL UINT64_C(0x02) /* bits of a MAC's first byte */
@@ -155,17 +156,31 @@ bool vm_parse_networks(const struct vm_node *n)
 	return vm_parse_children(n, parse_one);
 }
 
+/* Returns the source of the lowest slot that is empty, and whose source is free. 0: there is none.
+ */
+static uint32_t free_slot(const struct vm_config *vm)
+{
+	uint32_t empty = vm_empty_slots(vm);
+
+	for (uint32_t i = 0; i < GUEST_SLOTS; i++) {
+		if (empty >> i & 1 && !vm_has_irq(vm, i + 1))
+			return i + 1;
+	}
+	return 0;
+}
+
 bool vm_check_ports(const struct vm_node *n)
 {
 	struct vm_config *vm = n->vm;
 
 	for (uint32_t i = 0; i < vm->n_ports; i++) {
-		vm->ports[i].source = vm_highest_irq(vm);
+		vm->ports[i].source = vm->virt ? free_slot(vm) : vm_highest_irq(vm);
 		if (!vm->ports[i].source)
 			return vm_refuse(n, VM_REFUSED_INTERRUPT, "",
-			                 "no source of the VM's interrupt controller is left for "
-			                 "its port of network %s",
+			                 "no %s is left for its port of network %s",
+			                 vm->virt ? "virtio-mmio slot of the VM"
+			                          : "source of the VM's interrupt controller",
 			                 n->tree->networks[vm->ports[i].network].name);
 	}
-	return !vm->n_ports || vm_check_port_bus(n);
+	return !vm_pci_ports(vm) || vm_check_port_bus(n);
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "core/hart/platform.h"
+#include "core/io/vm_virt.h"
 #include "core/tree/pci_node.h"
 #include "core/vcpu/guest_mem.h"
 #include "core/vcpu/vcpu.h"
@@ -18,6 +19,8 @@
 #define COMMON_FEATURE 0x08U
 #define STATUS         0x14U
 #define NOTIFY         0x100U
+#define ISR            0x200U
+#define CONFIG         0x300U
 #define AREAS          0x1000U  /* of a queue: three of these */
 #define QUEUES         0x10000U /* bytes of one port, with both queues' buffers */
 
@@ -27,6 +30,7 @@ bool levels[STATIONS];
 uint32_t raised[STATIONS];
 uint64_t instret_step;
 uint64_t machine_time;
+uint32_t stations_virt;
 struct platform platform = {.timebase = 10000000};
 _Thread_local struct vcpu *driver_vcpu;
 uint32_t n_vms = STATIONS;
@@ -50,7 +54,10 @@ void *guest_mem(const struct vm *vm, gpa_t gpa, uint64_t size)
 
 void vm_set_level(struct vm *vm, uint32_t source, bool high)
 {
-	assert_int_equal(source, 31);
+	const struct vm_config *config = vm->config;
+
+	assert_true(source == config->ports[0].source ||
+	            (config->n_ports == 2 && source == config->ports[1].source));
 	raised[vm - stations] += high && !levels[vm - stations];
 	levels[vm - stations] = high;
 }
@@ -91,6 +98,26 @@ void long_call_begin(struct vcpu *vcpu, const struct long_call *call)
 uint32_t pci_node_slot(const struct vm_config *config, uint32_t n)
 {
 	return config->n_ports ? n : 0;
+}
+
+/* The PLIC of a VM with machine = "virt" is not looked at. */
+uint64_t vm_plic_read(struct vm *vm, uint64_t offset, uint32_t width)
+{
+	(void)vm;
+	(void)offset;
+	(void)width;
+	fail();
+	return 0;
+}
+
+void vm_plic_write(struct vm *vm, uint64_t offset, uint64_t value, uint32_t width)
+{
+	(void)vm_plic_read(vm, offset + value, width);
+}
+
+uint32_t vplic_unpaired(uint32_t offset)
+{
+	return (uint32_t)vm_plic_read(NULL, offset, 0);
 }
 
 void imsic_send(hpa_t page, uint32_t identity)
@@ -156,7 +183,10 @@ static void add_port(uint32_t station, uint32_t network, bool uplink)
 	struct vm_config *config = &configs[station];
 	struct vm_port *port = &config->ports[config->n_ports++];
 
+	config->virt = stations_virt >> station & 1;
 	*port = (struct vm_port){.network = network, .source = 31, .uplink = uplink};
+	if (config->virt)
+		port->source = FIRST_SLOT + config->n_ports;
 	memcpy(port->mac, macs[station], sizeof(port->mac));
 }
 
@@ -194,16 +224,74 @@ void stations_make(void)
 
 /* --- a driver ------------------------------------------------------------------------------ */
 
+bool driver_is_in_slot(const struct driver *d)
+{
+	return d->vm->config->virt;
+}
+
+static uint64_t slot_of(const struct driver *d)
+{
+	return (FIRST_SLOT + d->n) * GUEST_SLOT_STEP;
+}
+
+static uint64_t low(uint64_t value, uint32_t width)
+{
+	return width < 8 ? value & ((UINT64_C(1) << 8 * width) - 1) : value;
+}
+
+uint64_t slot_in(const struct driver *d, uint32_t offset, uint32_t width)
+{
+	return low(vm_slot_read(d->vm, slot_of(d) + offset, width), width);
+}
+
+void slot_out(const struct driver *d, uint32_t offset, uint64_t value, uint32_t width)
+{
+	vm_slot_write(d->vm, slot_of(d) + offset, value, width);
+}
+
+/* The offset in a slot; *width: of the access there. */
+static uint32_t in_slot(uint32_t offset, uint32_t *width)
+{
+	static const struct {
+		uint32_t function, slot;
+	} same[] = {{0x00, 0x14}, {0x04, 0x10},  {0x08, 0x24}, {0x0c, 0x20}, {0x14, 0x70},
+	            {0x15, 0xfc}, {0x16, 0x30},  {0x18, 0x38}, {0x1c, 0x44}, {0x20, 0x80},
+	            {0x24, 0x84}, {0x28, 0x90},  {0x2c, 0x94}, {0x30, 0xa0}, {0x34, 0xa4},
+	            {ISR, 0x60},  {0x100, 0x50}, {0x104, 0x50}};
+
+	if (offset >= CONFIG)
+		return offset - CONFIG + 0x100;
+	for (uint32_t i = 0; i < ARRAY_SIZE(same); i++) {
+		if (same[i].function == offset) {
+			*width = 4;
+			return same[i].slot;
+		}
+	}
+	return offset;
+}
+
 uint64_t in(const struct driver *d, uint32_t offset, uint32_t width)
 {
-	uint64_t value = ports_read(d->vm, d->n * GUEST_PORT_STEP + offset, width);
+	uint32_t wide = width, at = in_slot(offset, &wide);
+	uint64_t value;
 
-	return width < 8 ? value & ((UINT64_C(1) << 8 * width) - 1) : value;
+	if (!driver_is_in_slot(d))
+		return low(ports_read(d->vm, d->n * GUEST_PORT_STEP + offset, width), width);
+	value = slot_in(d, at, wide);
+	if (offset == ISR)
+		slot_out(d, 0x64, value, 4);
+	return low(value, width);
 }
 
 void out(const struct driver *d, uint32_t offset, uint64_t value, uint32_t width)
 {
-	ports_write(d->vm, d->n * GUEST_PORT_STEP + offset, value, width);
+	uint32_t wide = width, at = in_slot(offset, &wide);
+
+	if (driver_is_in_slot(d))
+		slot_out(d, at, low(value, width), wide);
+	else
+		ports_write(d->vm, d->n * GUEST_PORT_STEP + offset,
+		            width < 8 ? value | 0x5a5aUL << 8 * width : value, width);
 }
 
 uint32_t space(const struct driver *d, uint32_t offset)
@@ -274,7 +362,8 @@ void driver_start(struct driver *d, uint32_t station, uint32_t n, uint64_t featu
 	out(d, STATUS, 0, 1);
 	for (uint32_t i = 0; i < PORT_QUEUES; i++)
 		memset(driver_area(d, i, 0), 0, 3UL * AREAS);
-	set_space(d, PCI_COMMAND, MASTERS);
+	if (!driver_is_in_slot(d))
+		set_space(d, PCI_COMMAND, MASTERS);
 	out(d, STATUS, 3, 1);
 	for (uint32_t i = 0; i < 2; i++) {
 		out(d, COMMON_FEATURE, i, 4);

@@ -57,11 +57,25 @@ extern _Thread_local struct vcpu *driver_vcpu;
 /* Sets the limits of VM 0's first port, for stations_make(); 0: none, as at first. */
 void stations_limit(uint32_t frames_per_ms, uint32_t bytes_per_ms);
 
+/* VMs that stations_make() gives machine = "virt": bit n is VM n. Their ports are in slots from
+ * FIRST_SLOT on. */
+#define FIRST_SLOT 2U
+extern uint32_t stations_virt;
+
 /* Makes all VMs, their networks and ports, and begins a life of each. */
 void stations_make(void);
 
+/* Accesses to registers at the offsets of BAR 0 of a PCI function. In a slot they are those to the
+ * same register there, by 32 bits below the device's configuration; an offset without one is that
+ * of the slot. A read of ISR status acknowledges what it returns. */
 uint64_t in(const struct driver *d, uint32_t offset, uint32_t width);
 void out(const struct driver *d, uint32_t offset, uint64_t value, uint32_t width);
+/* The same by the offsets of a slot. */
+uint64_t slot_in(const struct driver *d, uint32_t offset, uint32_t width);
+void slot_out(const struct driver *d, uint32_t offset, uint64_t value, uint32_t width);
+
+/* Accesses to configuration space; a port in a slot has none. */
+bool driver_is_in_slot(const struct driver *d);
 uint32_t space(const struct driver *d, uint32_t offset);
 void set_space(const struct driver *d, uint32_t offset, uint32_t value);
 

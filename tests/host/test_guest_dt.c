@@ -344,6 +344,9 @@ static void machine_virt(void **state)
 	vm.devices[0].n_regions = 1;
 	vm.devices[0].regions[0].base = 0x10003000;
 	vm.devices[0].regions[0].size = 0x1000;
+	/* A port is in a slot, and on no bus. */
+	vm.n_ports = 1;
+	vm.ports[0].source = 1;
 	build(&vm);
 	has("/soc", 5, 2 + 7);
 	for (uint32_t i = 0; i < 4; i++) {

@@ -132,7 +132,8 @@ static uint64_t in(uint32_t offset, uint32_t width)
 
 static void out(uint32_t offset, uint64_t value, uint32_t width)
 {
-	power_key_write(&vm, offset, value, width);
+	/* What is above the width has no meaning. */
+	power_key_write(&vm, offset, width < 8 ? value | 0x5a5aUL << 8 * width : value, width);
 }
 
 static uint32_t space(uint32_t offset)

@@ -179,6 +179,58 @@ static void too_many(void **state)
 	        "/networks/UPPER: the name of a network is 1 to 15 characters of a-z, 0-9 and -");
 }
 
+/* The lowest slots are those of ports, but for one with a device or whose source is taken. No bus
+ * is in the tree for them. */
+static void in_slots(void **state)
+{
+	void *t = one_network();
+	const struct vm_config *vm;
+
+	(void)state;
+	set_string(t, "/vms/beta", "machine", "virt");
+	vm = &accepted(t)->vms[1];
+	assert_int_equal(vm->ports[0].source, 1);
+	assert_int_equal(vm_port_at(vm, 0), 0x10001000);
+	assert_false(pci_node_is_there(vm));
+	assert_int_equal(vm_pci_ports(vm), 0);
+	assert_int_equal(vm_pci_ports(vm - 1), 1);
+	assert_int_equal(vm_port_at(vm - 1, 0), GUEST_PORT_BASE);
+	node(t, "/networks/more");
+	node(t, "/networks/more/alpha");
+	node(t, "/networks/more/beta");
+	use_board("plic");
+	delete_node(board, "/soc/virtio_mmio@10001000");
+	give(t, "/vms/beta", "clock", "/soc/rtc@101000", "none");
+	for (uint32_t slot = 0; slot < 8; slot++) {
+		const fdt32_t reg[] = {0, cpu_to_fdt32(0x10001000 + slot * 0x1000), 0,
+		                       cpu_to_fdt32(0x1000)};
+
+		set_bytes(board, "/soc/rtc@101000", "reg", reg, sizeof(reg));
+		vm = &accepted(t)->vms[1];
+		assert_int_equal(vm->ports[0].source, slot ? 1 : 2);
+		assert_int_equal(vm->ports[1].source, slot > 1 ? 2 : 3);
+		assert_int_equal(vm_port_at(vm, 1), slot > 1 ? 0x10002000 : 0x10003000);
+	}
+	test_host = NULL;
+}
+
+/* One device may be in the place of all slots. */
+static void no_slot(void **state)
+{
+	const fdt32_t reg[] = {0, cpu_to_fdt32(0x10001000), 0, cpu_to_fdt32(0x8000)};
+	void *t = one_network();
+
+	(void)state;
+	set_string(t, "/vms/beta", "machine", "virt");
+	use_board("plic");
+	delete_node(board, "/soc/virtio_mmio@10001000");
+	give(t, "/vms/beta", "clock", "/soc/rtc@101000", "none");
+	set_bytes(board, "/soc/rtc@101000", "reg", reg, sizeof(reg));
+	refused(t, VM_REFUSED_INTERRUPT,
+	        "/vms/beta: no virtio-mmio slot of the VM is left for its port of network lan");
+	test_host = NULL;
+}
+
 /* --- the switch ---------------------------------------------------------------------------- */
 
 #define A UINT64_C(0x020000000001)
@@ -220,6 +272,7 @@ int test_vm_networks(void)
 	    cmocka_unit_test(what_vms_get),   cmocka_unit_test(macs),
 	    cmocka_unit_test(who_has_a_port), cmocka_unit_test(uplinks),
 	    cmocka_unit_test(limits),         cmocka_unit_test(too_many),
+	    cmocka_unit_test(in_slots),       cmocka_unit_test(no_slot),
 	    cmocka_unit_test(a_switch),
 	};
 

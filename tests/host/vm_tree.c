@@ -13,6 +13,7 @@
 #include "core/host/host_reserved.h"
 #include "core/host/host_claims.h"
 #include "core/tree/parse.h"
+#include "core/tree/vm_machine.h"
 #include "core/tree/vm_memory.h"
 #include "core/tree/vm_refusals.h"
 
@@ -474,6 +475,8 @@ static void check_devices(const struct vm_limits *limits, const struct vm_config
 		uint32_t source = vm->ports[i].source;
 
 		assert_in_range(source, 1, GUEST_PLIC_SOURCES);
+		assert_true(!vm->virt ||
+		            (source <= GUEST_SLOTS && vm_empty_slots(vm) >> (source - 1) & 1));
 		assert_true(!(used >> source & 1) && source != vm->rtc_source &&
 		            source != vm->key_source);
 		used |= 1ULL << source;

@@ -95,10 +95,10 @@ static void print_json_ports(const struct vm_tree *tree, const struct vm_config 
 		const struct vm_port *port = &vm->ports[i];
 
 		printf("%s{\"network\":\"%s\",\"mac\":\"%s\",\"uplink\":%s,\"source\":%" PRIu32
-		       ",\"at\":%" PRIu64,
+		       ",\"transport\":\"%s\",\"at\":%" PRIu64,
 		       i ? "," : "", tree->networks[port->network].name, mac_text(port),
-		       port->uplink ? "true" : "false", port->source,
-		       GUEST_PORT_BASE + i * GUEST_PORT_STEP);
+		       port->uplink ? "true" : "false", port->source, vm->virt ? "mmio" : "pci",
+		       vm_port_at(vm, i));
 		print_json_limit("frames_per_ms", port->frames_per_ms);
 		print_json_limit("bytes_per_ms", port->bytes_per_ms);
 		printf("}");

@@ -21,7 +21,8 @@
  *   role=hostile rounds= times: anything in both queues, a notification, perhaps a reset; then
  *                checks memory that no descriptor was for; seed= chooses
  * A ping waits for the other one: it says HELLO to it until it hears an answer. events=1: with
- * event indexes; buffers=, bytes=: how many it has for frames to receive, and for how large ones.
+ * event indexes; buffers=, bytes=: how many it has for frames to receive, and for how large ones;
+ * virt=yes: its VM has machine = "virt", and its port is in a slot.
  */
 #include "guests/bare/bare.h"
 #include "guests/bare/io/net.h"

@@ -18,10 +18,31 @@
 
 #define PARTS 6U
 
+/* Offsets in a slot. */
+#define SLOT         0x10001000UL
+#define VIRT         0x74726976U
+#define NETWORK      1U
+#define FEATURES     0x10UL
+#define FEATURES_SEL 0x14UL
+#define ACCEPTED     0x20UL
+#define ACCEPTED_SEL 0x24UL
+#define QUEUE        0x30UL
+#define QUEUE_SIZE   0x38UL
+#define QUEUE_READY  0x44UL
+#define QUEUE_NOTIFY 0x50UL
+#define INTERRUPT    0x60UL
+#define ACKNOWLEDGE  0x64UL
+#define STATUS       0x70UL
+#define DESCRIPTORS  0x80UL
+#define AVAILABLE    0x90UL
+#define USED         0xa0UL
+#define GENERATION   0xfcUL
+#define CONFIG       0x100UL
+
 #define PLIC        0x0c000000UL
 #define PLIC_ENABLE (PLIC + 0x2000UL)
 #define PLIC_CLAIM  (PLIC + 0x200004UL)
-#define SOURCE      31U /* the highest that its VM has left */
+#define SOURCE      31U /* the highest that its VM has left, unless it is in a slot */
 
 struct port_ring port_rings[PORT_QUEUES];
 static uint8_t buffers[PORT_QUEUES][PORT_QUEUE][PORT_BUFFER]
@@ -44,19 +65,72 @@ static void find_parts(struct port *p, uint64_t page)
 	}
 }
 
+/* Finds the first network device. */
+static bool find_function(struct port *p)
+{
+	uint64_t page = 0;
+
+	for (uint32_t slot = SLOTS; slot-- && !page;) {
+		if (in32(pci_page(slot * 8)) == ID)
+			page = pci_page(slot * 8);
+	}
+	if (!page)
+		return false;
+	*p = (struct port){.source = SOURCE};
+	find_parts(p, page);
+	out16(page + PCI_COMMAND, PCI_MEMORY | PCI_MASTER);
+	return true;
+}
+
+static bool find_slot(struct port *p)
+{
+	for (uint32_t i = 0; i < 8; i++) {
+		uint64_t at = SLOT + 0x1000UL * i;
+
+		if (in32(at) != VIRT || in32(at + 4) != 2 || in32(at + 8) != NETWORK)
+			continue;
+		*p =
+		    (struct port){.slot = at, .config = at + CONFIG, .source = i + 1, .context = 1};
+		return true;
+	}
+	return false;
+}
+
+static void set_status(const struct port *p, uint8_t status)
+{
+	if (p->slot)
+		out32(p->slot + STATUS, status);
+	else
+		out8(p->common + 20, status);
+}
+
+static bool agree_in_slot(struct port *p, uint32_t features)
+{
+	out32(p->slot + FEATURES_SEL, 0);
+	p->features = in32(p->slot + FEATURES) & features;
+	out32(p->slot + ACCEPTED_SEL, 0);
+	out32(p->slot + ACCEPTED, p->features);
+	out32(p->slot + ACCEPTED_SEL, 1);
+	out32(p->slot + ACCEPTED, VERSION);
+	set_status(p, AGREED);
+	return port_status(p) == AGREED;
+}
+
 static bool agree(struct port *p, uint32_t features)
 {
-	out8(p->common + 20, 0);
+	set_status(p, 0);
 	while (port_status(p))
 		;
-	out8(p->common + 20, DRIVER);
+	set_status(p, DRIVER);
+	if (p->slot)
+		return agree_in_slot(p, features);
 	out32(p->common, 0);
 	p->features = in32(p->common + 4) & features;
 	out32(p->common + 8, 0);
 	out32(p->common + 12, p->features);
 	out32(p->common + 8, 1);
 	out32(p->common + 12, VERSION);
-	out8(p->common + 20, AGREED);
+	set_status(p, AGREED);
 	return port_status(p) == AGREED;
 }
 
@@ -64,6 +138,15 @@ static void set_queue(const struct port *p, uint32_t n)
 {
 	struct port_ring *ring = &port_rings[n];
 
+	if (p->slot) {
+		out32(p->slot + QUEUE, n);
+		out32(p->slot + QUEUE_SIZE, PORT_QUEUE);
+		out64(p->slot + DESCRIPTORS, (uint64_t)ring->descriptors);
+		out64(p->slot + AVAILABLE, (uint64_t)&ring->available);
+		out64(p->slot + USED, (uint64_t)&ring->used);
+		out32(p->slot + QUEUE_READY, 1);
+		return;
+	}
 	out16(p->common + 22, (uint16_t)n);
 	out16(p->common + 24, PORT_QUEUE);
 	out64(p->common + 32, (uint64_t)ring->descriptors);
@@ -84,18 +167,7 @@ static void publish(struct port *p, uint32_t queue, uint32_t slot)
 
 bool port_open(struct port *p, uint32_t features, uint32_t n, uint32_t bytes)
 {
-	uint64_t page = 0;
-
-	for (uint32_t slot = SLOTS; slot-- && !page;) {
-		if (in32(pci_page(slot * 8)) == ID)
-			page = pci_page(slot * 8);
-	}
-	if (!page)
-		return false;
-	*p = (struct port){.source = SOURCE};
-	find_parts(p, page);
-	out16(page + PCI_COMMAND, PCI_MEMORY | PCI_MASTER);
-	if (!agree(p, features))
+	if (!(bootarg("virt") ? find_slot(p) : find_function(p)) || !agree(p, features))
 		return false;
 	for (uint32_t i = 0; i < PORT_MAC; i++)
 		p->mac[i] = in8(p->config + i);
@@ -106,16 +178,16 @@ bool port_open(struct port *p, uint32_t features, uint32_t n, uint32_t bytes)
 		    (uint64_t)buffers[PORT_RECEIVES][i], PORT_HEADER + bytes, WRITES, 0};
 		publish(p, PORT_RECEIVES, i);
 	}
-	out8(p->common + 20, DONE);
+	set_status(p, DONE);
 	out32(PLIC + 4UL * p->source, 1);
-	out32(PLIC_ENABLE, 1U << p->source);
+	out32(PLIC_ENABLE + 0x80UL * p->context, 1U << p->source);
 	csr_set(sie, IRQ_EXTERNAL);
 	return true;
 }
 
 uint8_t port_status(const struct port *p)
 {
-	return in8(p->common + 20);
+	return p->slot ? (uint8_t)in32(p->slot + STATUS) : in8(p->common + 20);
 }
 
 static uint16_t used(uint32_t queue)
@@ -181,7 +253,10 @@ void port_offer(struct port *p, uint32_t size, uint32_t parts)
 void port_notify(const struct port *p, uint32_t queue)
 {
 	__asm__ volatile("fence" ::: "memory");
-	out16(p->notify + (uint64_t)p->multiplier * queue, (uint16_t)queue);
+	if (p->slot)
+		out32(p->slot + QUEUE_NOTIFY, queue);
+	else
+		out16(p->notify + (uint64_t)p->multiplier * queue, (uint16_t)queue);
 }
 
 uint8_t *port_received(struct port *p, uint32_t *size)
@@ -205,14 +280,17 @@ void port_release(struct port *p)
 
 uint8_t port_wait(struct port *p)
 {
+	uint64_t claim = PLIC_CLAIM + 0x1000UL * p->context;
 	uint32_t source;
 	uint8_t isr;
 
 	__asm__ volatile("wfi");
-	source = in32(PLIC_CLAIM);
-	isr = in8(p->isr);
+	source = in32(claim);
+	isr = p->slot ? (uint8_t)in32(p->slot + INTERRUPT) : in8(p->isr);
+	if (p->slot)
+		out32(p->slot + ACKNOWLEDGE, isr);
 	if (source)
-		out32(PLIC_CLAIM, source);
+		out32(claim, source);
 	return isr;
 }
 
@@ -221,7 +299,7 @@ bool port_is_up(const struct port *p)
 	return in16(p->config + PORT_MAC) & 1;
 }
 
-uint8_t port_generation(const struct port *p)
+uint32_t port_generation(const struct port *p)
 {
-	return in8(p->common + 21);
+	return p->slot ? in32(p->slot + GENERATION) : in8(p->common + 21);
 }

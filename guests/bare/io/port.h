@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A driver for a port of a network, a virtio network device on the guest's PCI bus. */
+/* A driver for a port of a network, a virtio network device: on the guest's PCI bus, or with the
+ * bootarg virt=yes in a slot of QEMU's machine "virt". */
 #ifndef GUESTS_PORT_H
 #define GUESTS_PORT_H
 
@@ -36,8 +37,10 @@ struct port_ring {
 } __attribute__((aligned(16)));
 
 struct port {
+	uint64_t slot; /* 0: it is a PCI function, with these */
 	uint64_t common, notify, isr, config;
-	uint32_t multiplier, features, source;
+	uint32_t multiplier, features;
+	uint32_t source, context;    /* of the PLIC */
 	uint16_t next[PORT_QUEUES];  /* buffers that the guest has offered to each queue */
 	uint16_t taken[PORT_QUEUES]; /* and those that it has got back */
 	uint8_t mac[PORT_MAC];
@@ -67,7 +70,7 @@ uint8_t port_wait(struct port *p);
 #define PORT_CHANGED 2U /* the configuration is another one */
 
 bool port_is_up(const struct port *p);
-uint8_t port_generation(const struct port *p);
+uint32_t port_generation(const struct port *p);
 
 uint8_t port_status(const struct port *p);
 

@@ -3,6 +3,8 @@
 
 import io
 
+import pytest
+
 from prompts import to_the_end
 import plain
 from runlib.qemu import U_BOOT
@@ -19,6 +21,7 @@ TREE = """/dts-v1/;
 			memory = /bits/ 64 <(64 << 20)>;
 			kernel = <&u_boot>;
 			load-offset = /bits/ 64 <0x200000>;
+			%s
 			vcpu0 { harts = <0>; };
 		};
 		beta {
@@ -36,16 +39,20 @@ TREE = """/dts-v1/;
 """
 
 
-def test_u_boot(console, tmp_path):
-    """It finds its port when it has looked at the bus, takes the MAC from it, and hears answers."""
+@pytest.mark.parametrize("properties, look", [
+    ("", ["pci enum", "virtio scan"]), ('machine = "virt";', ["virtio scan"])])
+def test_u_boot(console, tmp_path, properties, look):
+    """It finds its port when it has looked at the bus or slots, takes the MAC from it, and hears
+    answers."""
     tree = tmp_path / "u-boot.dts"
-    tree.write_text(TREE % (U_BOOT, plain.make("build/guests/bare.bin")), encoding="ascii")
+    tree.write_text(TREE % (U_BOOT, plain.make("build/guests/bare.bin"), properties),
+                    encoding="ascii")
     screen = console(tree)
     screen.logfile_read = io.StringIO()
     screen.expect("Hit any key to stop autoboot")
     screen.send("\r")
     screen.expect("=> ")
-    for command, answer in (("pci enum", "=> "), ("virtio scan", "=> "),
+    for command, answer in (*[(command, "=> ") for command in look],
                             ("printenv ethaddr", "ethaddr=02:00:00:00:00:01"),
                             ("setenv ipaddr 10.0.0.1", "=> "),
                             *[("ping 10.0.0.2", "host 10.0.0.2 is alive")] * 2,

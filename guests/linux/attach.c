@@ -246,6 +246,8 @@ int main(int argc, char **argv)
 	/* On with it behind the back of the first process. */
 	if (daemon(0, 0))
 		give_up("daemon");
+	/* systemd leaves a process with such a name alive until the machine is off. */
+	argv[0][0] = '@';
 	for (;;)
 		fd = renew(nbd, &server, fd);
 }

@@ -20,7 +20,8 @@ MODULES = ("arch/riscv/kvm/kvm", "drivers/virtio/virtio_mmio", "drivers/block/vi
            "drivers/block/nbd", "drivers/net/virtio_net", "drivers/uio/uio_pci_generic",
            "drivers/virtio/virtio_input", "drivers/input/evdev", "fs/ext4/ext4",
            "lib/crc32c_generic", "crypto/crc32c", "net/core/failover", "net/netfilter/nft_ct",
-           "net/netfilter/nft_masq", "net/netfilter/nft_chain_nat")
+           "net/netfilter/nft_masq", "net/netfilter/nft_chain_nat",
+           "net/ipv4/netfilter/nf_defrag_ipv4", "net/ipv6/netfilter/nf_defrag_ipv6")
 # The smallest header of an ELF file for RISC-V: it needs no library.
 ELF = (b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x02\0\xf3\0\x01\0\0\0" + bytes(28) +
        b"\x40\0\x38\0\0\0\x40\0\0\0\0\0")

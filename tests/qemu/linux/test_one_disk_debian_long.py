@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from debian_machine import Machine
+from debian_machine import ASK_S, Machine
 import harness
 import mirrors
 import plain
@@ -30,7 +30,8 @@ number=0
 while [ ! -e /run/stop ]; do
 	number=$((number + 1))
 	file=/root/load/$((number % 50))
-	dd if=/dev/urandom of=$file bs=64k count=8 conv=fsync status=none || echo $number >>/run/failed
+	dd if=/dev/urandom of=$file bs=64k count=8 conv=fsync status=none ||
+		echo $number >>/run/failed
 	sha256sum $file >$file.sum
 	echo $number >/run/written
 done
@@ -71,7 +72,7 @@ class OneDisk(Machine):
 
     def written(self, name):
         """How often its writer has written; None if nobody answers."""
-        status, text = self.try_ssh(name, "cat /run/written")
+        status, text = self.try_ssh(name, "cat /run/written", ASK_S)
         return int(text) if status == 0 else None
 
 
@@ -85,7 +86,8 @@ def machine_with_one_disk(tmp_path):
 
 def install(machine, folder):
     """A package of a mirror on this computer, whose index is signed, by way of io."""
-    key = mirrors.Key()
+    # A guest's time may be behind this computer's, and is not before that of the index.
+    key = mirrors.Key(["--faked-system-time", "20251101T100000"])
     with contextlib.closing(key), mirrors.served(folder, key) as mirror:
         mirror.add("tally-hello", {"usr/share/tally-hello/text": HELLO}, arch="all")
         mirror.publish("trixie")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How one logs in to the guests of dts/one-disk.dts: to the server, which has the network card, from
-this computer, and to the others by way of it."""
+"""How one logs in to the guests of dts/one-disk.dts: to the server, which has the network card,
+from this computer, and to the others by way of it."""
 import os
 
 from runlib.ssh_config import HOST, entry, ports

@@ -394,18 +394,18 @@ run-own-firmware: setup
 		$(MAKE) --no-print-directory run-own-firmware-parts $(if $(V),V=1)
 	$(Q)tools/run-debian --own-firmware $(DEBIAN) || [ $$? -eq 130 ]
 
-# One disk for three guests: one has it, and serves it to the others (docs/one-disk.md). With a
-# terminal: a shell on each of these. Without: they write to their disks, and end.
+# One disk and one network card for three guests: one has them, and serves them to the others
+# (docs/one-disk.md). ONE_DISK takes options of tools/make/run-one-disk, as ONE_DISK=--debian. With
+# small root file systems and a terminal: a shell on each. Without: they write, and end.
+ONE_DISK ?=
 .PHONY: run-one-disk run-one-disk-parts
 run-one-disk-parts: $(OUT)/tally.bin $(B)/guest/one-disk-io.cpio $(B)/guest/one-disk-client.cpio \
-		$(B)/debian/one-disk.img
+		$(B)/debian/one-disk$(findstring -debian,$(ONE_DISK))/disk.img
 
 run-one-disk: setup
 	$(Q)tools/make/phases "building Tally and its guests" \
 		$(MAKE) --no-print-directory run-one-disk-parts $(if $(V),V=1)
-	$(Q)if [ -t 0 ]; then tree=one-disk-shell; else tree=one-disk; fi; \
-	tools/run --vms dts/$$tree.dts --profile interactive --brief \
-		--disk io=$(B)/debian/one-disk.img || [ $$? -eq 130 ]
+	$(Q)tools/make/run-one-disk $(ONE_DISK) || [ $$? -eq 130 ]
 
 # What asks Tally in a guest whose VM is an operator (docs/operator.md).
 .PHONY: operator-tools
@@ -434,8 +434,10 @@ Targets:
               more the first time)
   run-own-firmware  boot a Debian guest by a U-Boot of its own, from what its disk holds (10 minutes
               more the first time)
-  run-one-disk  boot three Debian guests on a machine with one disk: one has it, and serves it to
-              the others over a network between VMs
+  run-one-disk  boot three Debian guests on a machine with one disk and one network card: one has
+              them, and serves them to the others over a network between VMs, and tell how to log in
+              to all (ONE_DISK=--debian: with Debian's root file systems; 5 minutes more the first
+              time)
   all         build/tally.bin, the hypervisor, and what tools/vm-check needs; DEBUG=1:
               build/debug/tally.bin, which checks its invariants (test-qemu runs on that)
   vm-check    what tools/vm-check needs: would Tally accept a VM tree?

@@ -20,11 +20,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #define PORT         10809
 #define RETRY_US     200000
-#define TIMEOUT_S    10            /* of a request; then the connection counts as broken */
+#define TIMEOUT_S    10            /* of an answer; then the connection counts as broken */
 #define FOR_EVER_S   (365 * 86400) /* that requests wait for a new one */
 #define BLOCK        512
 #define OPTION_MAGIC 0x49484156454f5054UL
@@ -88,18 +89,30 @@ static bool shake_hands(int fd, struct server *server)
 	return true;
 }
 
-/* Tries until there is a connection. */
+static void wait_at_most(int fd, time_t seconds)
+{
+	struct timeval time = {.tv_sec = seconds};
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time));
+}
+
+/* Tries until there is a connection. A server that ends closes none, so each try is a short one: a
+ * SYN or two, and an end if no answer comes. */
 static int connection(struct server *server)
 {
 	for (;; usleep(RETRY_US)) {
-		int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+		int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1, again = 1;
 
 		if (fd < 0)
 			give_up("socket");
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+		setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &again, sizeof(again));
+		wait_at_most(fd, TIMEOUT_S);
 		if (!connect(fd, (struct sockaddr *)&server->address, sizeof(server->address)) &&
-		    shake_hands(fd, server))
+		    shake_hands(fd, server)) {
+			wait_at_most(fd, 0);
 			return fd;
+		}
 		close(fd);
 	}
 }
@@ -246,6 +259,8 @@ int main(int argc, char **argv)
 	/* On with it behind the back of the first process. */
 	if (daemon(0, 0))
 		give_up("daemon");
+	/* systemd leaves a process with such a name alive until the machine is off. */
+	argv[0][0] = '@';
 	for (;;)
 		fd = renew(nbd, &server, fd);
 }

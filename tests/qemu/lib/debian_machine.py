@@ -114,14 +114,18 @@ class Machine:
                 stack.callback(process.kill)
             yield
 
-    def ends_well(self, names=("alpha", "beta")):
-        """All guests are off, their kernels had nothing to complain of, and their disks are
-        clean."""
+    def until_off(self):
+        """Waits until all guests are off."""
         last = self.now() + PATIENCE_S
         while (status := self.process.poll()) is None:
             assert self.now() < last, "the machine does not end"
             time.sleep(1)
         assert status == harness.OK
+
+    def ends_well(self, names=("alpha", "beta")):
+        """All guests are off, their kernels had nothing to complain of, and their disks are
+        clean."""
+        self.until_off()
         for name in names:
             complaints = [line for line in self.said(name).split("\n") if TROUBLE.search(line)]
             assert not complaints, complaints

@@ -29,9 +29,11 @@ BACKPORTS = "NotAutomatic: yes\nButAutomaticUpgrades: yes\n"
 
 
 class Key:
-    """A key that signs, and the keyring that has it."""
+    """A key that signs, and the keyring that has it. at: gpg's options for a time that is not this
+    computer's."""
 
-    def __init__(self):
+    def __init__(self, at=()):
+        self.at = at
         # The agent's socket lies there, whose path must be short.
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="tally-key-"))
         self.keyring = self.home / "keyring.gpg"
@@ -40,7 +42,8 @@ class Key:
         self.gpg("-o", self.keyring, "--export")
 
     def gpg(self, *words):
-        subprocess.run(["gpg", "--homedir", self.home, "--batch", "--yes", "--quiet", *words],
+        subprocess.run(["gpg", "--homedir", self.home, "--batch", "--yes", "--quiet",
+                        *self.at, *words],
                        check=True, capture_output=True)
 
     def close(self):

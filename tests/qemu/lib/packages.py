@@ -19,7 +19,9 @@ NEWER = "99.3.1+deb99-riscv64"
 MODULES = ("arch/riscv/kvm/kvm", "drivers/virtio/virtio_mmio", "drivers/block/virtio_blk",
            "drivers/block/nbd", "drivers/net/virtio_net", "drivers/uio/uio_pci_generic",
            "drivers/virtio/virtio_input", "drivers/input/evdev", "fs/ext4/ext4",
-           "lib/crc32c_generic", "crypto/crc32c", "net/core/failover")
+           "lib/crc32c_generic", "crypto/crc32c", "net/core/failover", "net/netfilter/nft_ct",
+           "net/netfilter/nft_masq", "net/netfilter/nft_chain_nat",
+           "net/ipv4/netfilter/nf_defrag_ipv4", "net/ipv6/netfilter/nf_defrag_ipv6")
 # The smallest header of an ELF file for RISC-V: it needs no library.
 ELF = (b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x02\0\xf3\0\x01\0\0\0" + bytes(28) +
        b"\x40\0\x38\0\0\0\x40\0\0\0\0\0")
@@ -52,14 +54,16 @@ def guest_linux(mirror, newer):
     kernel(mirror, False, *[NEWER] * newer)
     mirror.add("busybox-static", {"usr/bin/busybox": b"none"})
     mirror.add("u-boot-qemu", {"usr/lib/u-boot/qemu-riscv64_smode/u-boot.bin": b"none"}, arch="all")
-    # A program of this computer stands for perf and nbd-server: it wants a loader and a C library.
+    # A program of this computer stands for each of Debian's: it wants a loader and a C library.
     with open("/bin/true", "rb") as file:
         program = file.read()
     wants = subprocess.run(["readelf", "-ldW", "/bin/true"], check=True, capture_output=True,
                            text=True).stdout
     names = re.findall(r"\(NEEDED\).*\[(.*)\]|interpreter: .*/(.*)\]", wants)
     mirror.add("linux-perf", {"usr/bin/perf": program}, Depends="libc6 (>= 1), python3")
-    mirror.add("nbd-server", {"usr/bin/nbd-server": program}, Depends="libc6 (>= 1)")
+    for package, path in (("nbd-server", "usr/bin/nbd-server"), ("nftables", "usr/sbin/nft"),
+                          ("dropbear-bin", "usr/sbin/dropbear")):
+        mirror.add(package, {path: program}, Depends="libc6 (>= 1)")
     mirror.add("libc6", {f"{LIB}/{needed or loader}": ELF for needed, loader in names})
     return "linux-perf"
 

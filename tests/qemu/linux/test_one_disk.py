@@ -12,6 +12,7 @@ import pytest
 import harness
 import plain
 from runlib.guest_disk import run
+from runlib.one_disk import configure
 from tallylib import tally_ctl
 
 FIRST, PARTITION = 1 << 20, 64 << 20  # where tools/make/one-disk puts them, in bytes
@@ -29,25 +30,42 @@ ASKS = """ask() {
 }
 if [ "$(hostname)" = alpha ]; then
 	ask alpha; ask beta
-	ip addr add 10.0.0.3/32 dev eth0
-	ip route replace 10.0.0.1/32 dev eth0 src 10.0.0.3
+	ip addr add 10.0.0.3/32 dev lan
+	ip route replace 10.0.0.1/32 dev lan src 10.0.0.3
 	ip route get 10.0.0.1 | grep -o "src 10.0.0.3"
 	ask beta "at its address"
-	ip route del 10.0.0.1/32; ip addr del 10.0.0.3/32 dev eth0
+	ip route del 10.0.0.1/32; ip addr del 10.0.0.3/32 dev lan
 fi
 """
-# Both write until they are served by another life of io than at first. What is written while there
-# is none waits for the next.
-WAITS = """life() {
+# Until somebody has logged in.
+WAITS = """echo "waits for a login"
+until [ -e /logged-in ]; do
+	sleep 0.2
+done
+"""
+RESTARTS = 10
+# Both write until they have been served by so many more lives of io than at first. What is written
+# while there is none waits for the next. Nothing of it is lost.
+WRITES = """life() {
 	wget -q -T 2 -O - http://10.0.0.1/began
 }
-first=$(life)
-echo "writes, and io began"
-until now=$(life) && [ "$now" != "$first" ]; do
-	dd if=/dev/urandom of=/load bs=1k count=100 conv=fsync 2>/dev/null || echo "cannot write"
+mkdir /load
+lives=0 last='' number=0
+until [ $lives -gt %d ]; do
+	now=$(life)
+	if [ "$now" ] && [ "$now" != "$last" ]; then
+		last=$now lives=$((lives + 1))
+		echo "writes in life $lives of io."
+	fi
+	number=$(((number + 1) %% 100))
+	dd if=/dev/urandom of=/load/$number bs=1k count=100 conv=fsync 2>/dev/null ||
+		echo "cannot write"
+	sha256sum /load/$number >/load/$number.sum
 done
-echo "io began again"
-"""
+sync
+echo 3 >/proc/sys/vm/drop_caches
+cat /load/*.sum | sha256sum -cs && echo "nothing is lost"
+""" % RESTARTS
 
 
 def at(disk, number):
@@ -65,7 +83,7 @@ def made_disk(folder, steps):
     for path in PARTS:
         plain.make(path)
     disk, init = folder / "disk.img", folder / "init"
-    subprocess.run([harness.ROOT / "tools/make/one-disk", disk, *NAMES], check=True)
+    subprocess.run([harness.ROOT / "tools/make/one-disk", folder, *NAMES], check=True)
     head, mark, tail = read(disk, 0, "/usr/bin/init").decode().partition("\n{\n")
     assert mark
     init.write_text(head + "\n" + steps + mark + tail, encoding="utf-8")
@@ -76,21 +94,36 @@ def made_disk(folder, steps):
     return disk
 
 
-def restart(control, logs):
-    """Has io begin again when both others write."""
-    while not all("writes, and" in (logs / f"{name}.log").read_text() for name in NAMES):
+def until_both(folder, text):
+    """Waits until both have said that."""
+    while not all(text in (folder / f"logs/{name}.log").read_text() for name in NAMES):
         time.sleep(0.1)
-    with tally_ctl.Machine(str(control), timeout=harness.GUARD) as machine:
-        status, lines = machine.ask("restart io")
-        assert status == 0, lines
+
+
+def restart(folder):
+    """Has io begin again, whenever both others write."""
+    with tally_ctl.Machine(str(folder / "control"), timeout=harness.GUARD) as machine:
+        for number in range(RESTARTS):
+            until_both(folder, f"writes in life {number + 1} of io.")
+            status, lines = machine.ask("restart io")
+            assert status == 0, lines
+
+
+def log_in(folder, told):
+    """Logs in to both when they wait for it. told: a list that gets what that printed."""
+    until_both(folder, "waits for a login")
+    for name in NAMES:
+        told.append(subprocess.run(
+            ["ssh", "-F", folder / "ssh_config", name, "hostname; cat /from-host; >/logged-in"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False).stdout)
 
 
 def written(folder, steps, **more):
     """Boots with these steps. What the guests wrote is on the disk, and on the right partition."""
     disk = made_disk(folder, steps)
     result = harness.run(harness.ROOT / "dts/one-disk.dts", profile="interactive",
-                         options=["--disk", f"io={disk}", "--control", folder / "control",
-                                  "--log-dir", folder / "logs"], **more)
+                         options=[*configure(str(folder)), "--memory", "1536M", "--control",
+                                  folder / "control", "--log-dir", folder / "logs"], **more)
     assert result.status == harness.OK, str(result)
     for line in (*(f"serves partition {number} of its disk to {name}"
                    for number, name in enumerate(NAMES, 1)),
@@ -108,19 +141,22 @@ def written(folder, steps, **more):
 
 def test_files_cross(tmp_path):
     """Each guest reads what the host wrote for it, and what it writes is on its partition when all
-    have ended. It gets no other partition."""
-    result = written(tmp_path, ASKS)
+    have ended. It gets no other partition. It is logged in to by way of io."""
+    told = []
+    person = threading.Thread(target=log_in, args=[tmp_path, told], daemon=True)
+    result = written(tmp_path, WAITS + ASKS, meanwhile=person)
+    assert told == [f"{name}\nthe root of {name}\n" for name in NAMES]
     asked = [line.strip() for line in result.vm("alpha") if re.match("(got|no|src) ", line)]
     assert asked == ["got alpha", "no beta", "src 10.0.0.3", "no beta at its address"], str(result)
 
 
 @pytest.mark.long
 def test_the_server_begins_again(tmp_path):
-    """While both others write: they wait, and go on without an error."""
-    operator = threading.Thread(target=restart, args=[tmp_path / "control", tmp_path / "logs"],
-                                daemon=True)
-    result = written(tmp_path, WAITS, meanwhile=operator)
+    """While both others write, many times: they wait, and go on without an error, and with all that
+    they wrote."""
+    operator = threading.Thread(target=restart, args=[tmp_path], daemon=True)
+    result = written(tmp_path, WRITES, meanwhile=operator)
     for name in NAMES:
-        assert "io began again" in result.vm(name), str(result)
+        assert "nothing is lost" in result.vm(name), str(result)
         assert "cannot write" not in result.vm(name), str(result)
-    assert result.vm("io").count("serves partition 1 of its disk to alpha") == 2
+    assert result.vm("io").count("serves partition 1 of its disk to alpha") == RESTARTS + 1

@@ -68,9 +68,10 @@ $(B)/host/vm-check.obj/%.c.o: %.c | setup
 	$(Q)$(HOSTCC) -std=c11 -g -O2 $(WARN) -iquote tests/host/hart -I. $(REPEATABLE) \
 		-MMD -MP -c $< -o $@
 
+# Without an id of the build: strip takes the protection of relocations with it.
 $(B)/host/vm-check: $(VM_CHECK_OBJ)
 	@echo "  HOSTLD  $@"
-	$(Q)$(HOSTCC) $^ -lfdt -o $@
+	$(Q)$(HOSTCC) -Wl,-z,relro,-z,now,--build-id=none $^ -lfdt -o $@
 
 .PHONY: vm-check
 vm-check: $(B)/host/vm-check

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/tally-ctl crash and last: what is left of a VM that has failed, or whose life has ended."""
 
+import contextlib
 import json
 import re
+import subprocess
 from urllib.parse import unquote_to_bytes
 
 import bare_guests
+import fakes
 import harness
 from bare_guests import FOREVER
 import operators
@@ -150,3 +153,17 @@ def test_the_last_life(tmp_path):
     assert (head["end"], head["life"], text) == ("failure", crash["life"], of_crash)
     assert head["uptime_ticks"] == crash["uptime_ticks"] and head["time_us"] == crash["time_us"]
     assert told[11][1] == 2
+
+
+def test_whole_lines(tmp_path):
+    """Pieces of a text end anywhere: also within a line, or between CR and LF."""
+    head = {"vm": "alpha", "end": "stop", "life": 1, "time_us": 2, "uptime_us": 1}
+    pieces = ["one%0D%0A", "two%0D", "%0A%0D%0Athr", "ee%0D%0A", "end"]
+    with contextlib.ExitStack() as stack:
+        machine = fakes.Asked(tmp_path / "control", lambda _: fakes.told(
+            [head, *({"vm": "alpha", "at": 0, "text": piece} for piece in pieces)]))
+        stack.callback(machine.end)
+        said = subprocess.run(
+            [harness.ROOT / "tools/tally-ctl", "--socket", machine.path, "last", "alpha"],
+            check=True, capture_output=True, text=True).stdout
+    assert said.splitlines()[2:] == ["its last text:", "  one", "  two", "  ", "  three", "  end"]

@@ -102,6 +102,20 @@ def test_a_vm_runs(root):
     assert not [path for path in before if "__pycache__" in path]
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+def test_guests_that_are_not_installed(root):
+    """One line tells how to get each."""
+    for options, file, way in (
+            ([], "Image; ", "`tally-debian-disk` makes it"),
+            (["--own-firmware"], "Image; ", "`tally-debian-disk --bootable` makes it"),
+            (["--operator"], "partitions.cpio: ",
+             "what --operator watches is not installed; in a checkout of Tally "
+             "`make run-debian DEBIAN=--operator` makes and boots it")):
+        done = as_nobody(root, "tally-run-debian", *options)
+        assert (done.returncode, done.stdout, done.stderr) == (
+            1, "", f"run-debian: no cache/guest/{file}{way}\n"), done
+
+
 def test_each_command_is_whole(root):
     """It tells its version, has a manual page, and both shells complete its options."""
     usr = root / "root/usr"

@@ -34,7 +34,9 @@ def made_twice():
         found = []
         for name in ("a", "another"):
             clone = pathlib.Path(top) / name
-            subprocess.run(["git", "clone", "--quiet", harness.ROOT, clone], check=True)
+            # The second one of the first: of the same commit, whatever is committed meanwhile.
+            subprocess.run(["git", "clone", "--quiet", found[0].parents[1] if found else
+                            harness.ROOT, clone], check=True)
             for fetched in FETCHED:
                 if (harness.BUILD / fetched).exists():
                     shutil.copytree(harness.BUILD / fetched, clone / "build" / fetched,
@@ -98,11 +100,11 @@ def test_the_installed_files(user):
 
 @needs_a_system
 def test_lintian(user):
-    """It finds no error that tools/make/lintian does not answer."""
+    """It finds no error and no warning that tools/make/lintian does not answer."""
     user.says(INSTALL + "lintian")
     for package in ("tally_", "tally-operator_"):
         said = user.says(f"lintian --allow-root --fail-on none {package}*.deb")
-        assert [line for line in said if line.startswith("E:")] == []
+        assert [line for line in said if line.startswith(("E:", "W:"))] == []
 
 
 @needs_a_system

@@ -34,10 +34,13 @@ THE USE OF THIS SOFTWARE, EVEN IF ADVISED OF THE POSSIBILITY OF SUCH DAMAGE.
 """
 GLIBC = """
 The program tally-operator contains parts of the GNU C Library (LGPL-2.1-or-later), as Debian's
-package libc6-dev-riscv64-cross has it. That licence is in /usr/share/common-licenses/LGPL-2.1 on
-Debian, and the library's sources are in Debian's source package glibc. The sources of this program
-are in the same release of Tally: `make operator-tools` links it with another version of the
-library.
+package libc6-dev-riscv64-cross has it:
+
+Copyright (C) 1991-2015 Free Software Foundation, Inc., and others.
+
+That licence is in /usr/share/common-licenses/LGPL-2.1 on Debian, and the library's sources are in
+Debian's source package glibc. The sources of this program are in the same release of Tally:
+`make operator-tools` links it with another version of the library.
 """
 
 

@@ -10,11 +10,13 @@ from tallylib import places
 GUEST = os.path.join(places.MADE, "guest")
 IMAGE = os.path.join(GUEST, "Image")
 INITRAMFS = os.path.join(GUEST, "disk.cpio")
+# The guests of dts/operator.dts without a disk. Only a checkout builds them.
+WATCHED = (os.path.join(GUEST, "partitions.cpio"), os.path.join(places.MADE, "guests/bare.bin"))
 
 
-def missing():
+def missing(paths=(IMAGE, INITRAMFS)):
     """The path of the first that is not there, or None."""
-    return next((path for path in (IMAGE, INITRAMFS) if not os.path.exists(path)), None)
+    return next((path for path in paths if not os.path.exists(path)), None)
 
 
 def fetch():

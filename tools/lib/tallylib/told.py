@@ -152,7 +152,7 @@ class LastWords:
             self.text += text_of(row)
             if not self.text.endswith(b"\n"):
                 return []
-            self.text = self.text[:-1]
+            self.text = self.text.removesuffix(b"\n").removesuffix(b"\r")
             return self.under("its last text:", self.flush() or ["  "])
         rest = self.under("its last text:", self.flush()) if self.text else []
         if "cause" in row:

@@ -40,7 +40,8 @@ coverage: $(COV_BIN)
 # The machine of several harts reaches most of core/; what it never boots with is in unit tests.
 CORE_COVERAGE_TESTS := vm_config vm_refusals guest_dt dt_path seed vuart vplic console \
 	console_live console_edit console_frames console_request console_random printf \
-	words vpci pci_assign vaplic device_node dma iommu vm_quiet power_key ports port_limits
+	words vpci pci_assign vaplic device_node dma iommu vm_quiet power_key ports port_limits \
+	ports_offload
 CORE_COVERAGE_LINES ?= 90
 CORE_COVERAGE_STEPS ?= 600000
 CORE_COV := $(B)/core-cov
@@ -65,7 +66,8 @@ $(CORE_COV_TIMED:%=$(CORE_COV)/%.o): COV_CFLAGS += -iquote tests/host/hart \
 	-iquote tests/host/device -DHOST_CSR_READS
 $(HOST_SRC_vm_quiet:%=$(CORE_COV)/%.o): COV_CFLAGS += -iquote tests/host/hart
 $(HOST_SRC_power_key:%=$(CORE_COV)/%.o): COV_CFLAGS += -iquote tests/host/hart
-$(sort $(HOST_SRC_ports:%=$(CORE_COV)/%.o) $(HOST_SRC_port_limits:%=$(CORE_COV)/%.o)): \
+$(sort $(patsubst %,$(CORE_COV)/%.o,$(HOST_SRC_ports) $(HOST_SRC_port_limits) \
+	$(HOST_SRC_ports_offload))): \
 	COV_CFLAGS += -iquote tests/host/hart -DHOST_CSR_READS
 
 define core_coverage_program

@@ -110,12 +110,15 @@ $(HOST_SRC_power_key:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/har
 
 # Ports of networks, and drivers in front of them.
 HOST_TESTS += ports
-PORTS_SRC := tests/host/ports_driver.c $(addprefix core/io/,ports.c ports_send.c virtio_pci.c \
-	notifier.c virtqueue.c vpci.c) core/devices/virtio.c core/devices/vswitch.c
+PORTS_SRC := tests/host/ports_driver.c $(addprefix core/io/,ports.c ports_send.c ports_offload.c \
+	virtio_pci.c notifier.c virtqueue.c vpci.c) core/devices/virtio.c core/devices/vswitch.c
 HOST_SRC_ports := tests/host/test_ports.c $(PORTS_SRC)
 HOST_TESTS += port_limits
 HOST_SRC_port_limits := tests/host/test_port_limits.c $(PORTS_SRC)
-$(sort $(HOST_SRC_ports:%=$(B)/host/obj/%.o) $(HOST_SRC_port_limits:%=$(B)/host/obj/%.o)): \
+HOST_TESTS += ports_offload
+HOST_SRC_ports_offload := tests/host/test_ports_offload.c $(PORTS_SRC)
+$(sort $(patsubst %,$(B)/host/obj/%.o,$(HOST_SRC_ports) $(HOST_SRC_port_limits) \
+	$(HOST_SRC_ports_offload))): \
 	HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_READS
 
 HOST_TESTS += requests

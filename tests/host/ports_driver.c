@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "core/hart/platform.h"
+#include "core/log.h"
 #include "core/tree/pci_node.h"
 #include "core/vcpu/guest_mem.h"
 #include "core/vcpu/vcpu.h"
@@ -27,6 +28,7 @@ bool levels[STATIONS];
 uint32_t raised[STATIONS];
 uint64_t instret_step;
 uint64_t machine_time;
+uint32_t logged;
 struct platform platform = {.timebase = 10000000};
 _Thread_local struct vcpu *driver_vcpu;
 uint32_t n_vms = STATIONS;
@@ -91,6 +93,12 @@ void long_call_begin(struct vcpu *vcpu, const struct long_call *call)
 uint32_t pci_node_slot(const struct vm_config *config, uint32_t n)
 {
 	return config->n_ports ? n : 0;
+}
+
+void log_line(const char *format, ...)
+{
+	(void)format;
+	logged++;
 }
 
 void imsic_send(hpa_t page, uint32_t identity)
@@ -166,9 +174,15 @@ void stations_limit(uint32_t frames_per_ms, uint32_t bytes_per_ms)
 	limits[1] = bytes_per_ms;
 }
 
+static struct vm_tree tree = {.n_networks = 2};
+
+void stations_offload(bool on)
+{
+	tree.networks[0].offload = on;
+}
+
 void stations_make(void)
 {
-	static struct vm_tree tree = {.n_networks = 2};
 
 	pool_used = 0;
 	memset(configs, 0, sizeof(configs));

@@ -174,9 +174,11 @@ static void print_ports(const struct vm_tree *tree, const struct vm_config *vm)
 	for (uint32_t i = 0; i < vm->n_ports; i++) {
 		const struct vm_port *port = &vm->ports[i];
 
-		printf("  port      of %s: %s%s; source %" PRIu32 "; registers at 0x%" PRIx64 "\n",
+		printf("  port      of %s: %s%s%s; source %" PRIu32 "; registers at 0x%" PRIx64
+		       "\n",
 		       tree->networks[port->network].name, mac_text(port),
-		       port->uplink ? ", the uplink" : "", port->source,
+		       port->uplink ? ", the uplink" : "",
+		       tree->networks[port->network].offload ? ", offload" : "", port->source,
 		       GUEST_PORT_BASE + i * GUEST_PORT_STEP);
 		print_limits(port);
 	}

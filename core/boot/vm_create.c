@@ -287,7 +287,8 @@ static void report_shared(const struct vm *vm, const struct vm_tree *tree)
 	}
 }
 
-/* "vm alpha: has a port of network lan, 02:11:22:33:44:55, the uplink, frames-per-ms 20" */
+/* "vm alpha: has a port of network lan, 02:11:22:33:44:55, the uplink, offload, bytes-per-ms 90000"
+ */
 static __attribute__((noinline)) void report_ports(const struct vm *vm, const struct vm_tree *tree)
 {
 	for (uint32_t i = 0; i < vm->config->n_ports; i++) {
@@ -302,10 +303,11 @@ static __attribute__((noinline)) void report_ports(const struct vm *vm, const st
 			text_add(&text, ", frames-per-ms %u", p->frames_per_ms);
 		if (p->bytes_per_ms)
 			text_add(&text, ", bytes-per-ms %u", p->bytes_per_ms);
-		log_line("vm %s: has a port of network %s, %02x:%02x:%02x:%02x:%02x:%02x%s%s",
+		log_line("vm %s: has a port of network %s, %02x:%02x:%02x:%02x:%02x:%02x%s%s%s",
 		         vm->config->name, tree->networks[p->network].name, p->mac[0], p->mac[1],
 		         p->mac[2], p->mac[3], p->mac[4], p->mac[5],
-		         p->uplink ? ", the uplink" : "", limits);
+		         p->uplink ? ", the uplink" : "",
+		         tree->networks[p->network].offload ? ", offload" : "", limits);
 	}
 }
 

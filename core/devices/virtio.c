@@ -25,6 +25,7 @@ void virtio_reset(struct virtio *v)
 {
 	*v = (struct virtio){
 	    .offered = v->offered,
+	    .needed = v->needed,
 	    .n_queues = v->n_queues,
 	    .queue_size = v->queue_size,
 	};
@@ -140,8 +141,11 @@ static void write_status(struct virtio *v, uint8_t value)
 		virtio_reset(v);
 		return;
 	}
-	if (v->accepted & ~v->offered || !(v->accepted & VIRTIO_F_VERSION_1))
+	if (v->accepted & ~v->offered || !(v->accepted & VIRTIO_F_VERSION_1) ||
+	    ~v->accepted & v->needed) {
+		v->disagreed |= value & VIRTIO_FEATURES_OK;
 		value &= (uint8_t)~VIRTIO_FEATURES_OK;
+	}
 	v->status = value | (v->status & VIRTIO_NEEDS_RESET);
 }
 

@@ -34,6 +34,7 @@ struct virtio_queue {
 struct virtio {
 	/* Constant after boot. */
 	uint64_t offered; /* features */
+	uint64_t needed;  /* those without which the device does not agree */
 	uint16_t n_queues;
 	uint16_t queue_size; /* at most; a driver may choose a lower power of two */
 	/* The rest is set by virtio_reset(). */
@@ -41,6 +42,7 @@ struct virtio {
 	uint32_t offered_word, accepted_word; /* which 32 features the registers have */
 	uint16_t queue;                       /* which queue they have */
 	uint8_t status;
+	bool disagreed;     /* the driver's features were not enough */
 	uint8_t generation; /* of the device's configuration: another one after each change */
 	struct virtio_queue queues[VIRTIO_MAX_QUEUES];
 };

@@ -102,6 +102,7 @@
 /* Of the limits of a port: each frame fits, and more than any hart copies in 1 ms. */
 #define VM_MAX_PORT_FRAMES 100000U
 #define VM_MIN_PORT_BYTES  1518U
+#define VM_MIN_LARGE_BYTES 65550U /* on a network with offloads */
 #define VM_MAX_PORT_BYTES  100000000U
 
 #define VM_MAX_SCHEDULES    8U       /* harts with a schedule */
@@ -318,6 +319,7 @@ struct vm_shared {
 /* A network: it connects the VMs that have a port of it. */
 struct vm_network {
 	char name[VM_NAME_MAX + 1];
+	bool offload; /* drivers leave checksums and segmentation to who gets a frame */
 };
 
 /* A window of a schedule: vcpus of one VM have the hart alone. In microseconds from the beginning

@@ -7,13 +7,27 @@
 #include "core/hart/platform.h"
 #include "core/io/ports_parts.h"
 #include "core/io/virtio_mmio.h"
+#include "core/log.h"
 #include "core/tree/pci_node.h"
 #include "core/vcpu/long_call.h"
 #include "core/vcpu/vcpu.h"
 
-#define F_MTU      (UINT64_C(1) << 3)
-#define F_MAC      (UINT64_C(1) << 5)
-#define F_STATUS   (UINT64_C(1) << 16)
+#define F_CSUM       (UINT64_C(1) << 0)
+#define F_GUEST_CSUM (UINT64_C(1) << 1)
+#define F_MTU        (UINT64_C(1) << 3)
+#define F_MAC        (UINT64_C(1) << 5)
+#define F_GUEST_TSO4 (UINT64_C(1) << 7)
+#define F_GUEST_TSO6 (UINT64_C(1) << 8)
+#define F_HOST_TSO4  (UINT64_C(1) << 11)
+#define F_HOST_TSO6  (UINT64_C(1) << 12)
+#define F_MRG_RXBUF  (UINT64_C(1) << 15)
+#define F_STATUS     (UINT64_C(1) << 16)
+
+/* Offloads (VIRTIO 1.2, 5.1.3): those of senders, and those that a driver has to take, as it gets
+ * what any other port sends. */
+#define SENDS_LARGE (F_CSUM | F_HOST_TSO4 | F_HOST_TSO6)
+#define TAKES_LARGE (F_GUEST_CSUM | F_GUEST_TSO4 | F_GUEST_TSO6 | F_MRG_RXBUF)
+
 #define MTU        1500U
 #define LINK_UP    1U
 #define QUEUE_SIZE 1024U
@@ -25,7 +39,8 @@ struct net_config {
 };
 
 _Static_assert(VSWITCH_PORTS == VM_MAX_VMS, "each VM may have one of a network");
-_Static_assert(VM_MIN_PORT_BYTES == ETHERNET_MAX, "each frame is within a limit");
+_Static_assert(VM_MIN_PORT_BYTES == ETHERNET_MAX && VM_MIN_LARGE_BYTES == PORT_LARGE_MAX,
+               "each frame is within a limit");
 
 static struct port *port_of(struct virtio_pci *d)
 {
@@ -83,10 +98,15 @@ static void stop(struct port *p, struct port_queue *q, struct virtio_queue *ring
 		users = q->users;
 		spin_unlock(&p->lock);
 	} while (users);
+	if (p->offload && q == &p->queues[PORT_SENDS])
+		port_offload_stop(p);
 	/* It goes on there if there was no reset. */
 	if (q->started && ring->enabled) {
 		ring->next = q->ring.next;
 		ring->used = q->ring.n_used;
+	} else {
+		q->epoch++;
+		q->owed = false;
 	}
 }
 
@@ -111,6 +131,12 @@ static void changed(struct virtio_pci *d)
 	struct port *p = port_of(d);
 	bool live = virtio_pci_is_live(d) && d->function.alive;
 
+	if (p->offload && d->virtio.disagreed && !p->told_features) {
+		p->told_features = true;
+		log_line("vm %s: its driver does not take the offloads of network %s: no "
+		         "FEATURES_OK",
+		         d->function.vm->config->name, p->network->name);
+	}
 	for (uint32_t i = 0; i < PORT_QUEUES; i++) {
 		struct port_queue *q = &p->queues[i];
 		struct virtio_queue *ring = &d->virtio.queues[i];
@@ -141,6 +167,8 @@ static struct port *make(struct network *network, struct vm *vm, const struct vm
 	if (config->frames_per_ms || config->bytes_per_ms)
 		p->limit = (struct port_limit){.period = (platform.timebase + UINT64_C(999)) / 1000,
 		                               .begun = csr_read(CSR_TIME)};
+	if (network->offload)
+		p->offload = alloc(sizeof(*p->offload));
 	if (config->uplink)
 		s->uplink = s->n;
 	s->macs[s->n] = vswitch_mac(config->mac);
@@ -157,6 +185,7 @@ void ports_make(const struct vm_tree *tree, void *(*alloc)(size_t size))
 	networks = alloc(tree->n_networks * sizeof(*networks));
 	for (uint32_t i = 0; i < tree->n_networks; i++) {
 		networks[i].name = tree->networks[i].name;
+		networks[i].offload = tree->networks[i].offload;
 		networks[i].switches.uplink = VSWITCH_PORTS;
 	}
 	for (uint32_t i = 0; i < n_vms; i++) {
@@ -184,12 +213,18 @@ void ports_add(struct vm *vm)
 	};
 
 	for (uint32_t n = 0; n < vm->config->n_ports; n++) {
+		struct port *p = vm->ports[n];
+
 		if (vm->config->virt)
-			virtio_mmio_make(&vm->ports[n]->device, &kind);
+			virtio_mmio_make(&p->device, &kind);
 		else
-			virtio_pci_make(&vm->ports[n]->device, &kind,
+			virtio_pci_make(&p->device, &kind,
 			                pci_node_slot(vm->config, vm->config->n_shared + 2 + n),
 			                vm_port_at(vm->config, n));
+		if (p->offload) {
+			p->device.virtio.offered |= SENDS_LARGE | TAKES_LARGE;
+			p->device.virtio.needed = TAKES_LARGE;
+		}
 	}
 }
 

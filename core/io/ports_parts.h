@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/spinlock.h"
 #include "core/devices/vswitch.h"
 #include "core/io/ports.h"
@@ -18,6 +19,7 @@ enum { PORT_RECEIVES, PORT_SENDS, PORT_QUEUES };
 struct network {
 	const char *name;
 	struct vswitch switches;
+	bool offload; /* frames of up to PORT_LARGE_MAX bytes, with the senders' headers */
 	struct port *ports[VSWITCH_PORTS];
 };
 
@@ -33,6 +35,10 @@ struct port_queue {
 	atomic_bool live;
 	bool malformed; /* found by a hart that could not tell the driver yet */
 	uint32_t users;
+	/* Only where the network has offloads. Another one after each reset, written while nobody
+	 * uses the queue; and whether the driver wants to be told of buffers that it got back. */
+	uint64_t epoch;
+	bool owed;
 };
 
 /*
@@ -63,7 +69,57 @@ struct port {
 	uint32_t reached, admitted;
 	struct port_limit limit;
 	struct port_counts counts;
+	/* NULL: the network has no offloads. The pointer is constant after boot. */
+	struct port_offload *offload;
+	/* The log has said that the driver does not take them. With the lock of the VM's devices.
+	 */
+	bool told_features;
 };
+
+#define PORT_HEADER  12U /* bytes of struct virtio_net_hdr, before the frame */
+#define PORT_CHECKED (PORT_HEADER + ETHERNET_HEADER)
+
+/* A frame in the sender's buffers, with the header before it. The first bytes are read once, and
+ * are what receivers get. */
+struct frame {
+	struct virtqueue_buffer from;
+	uint8_t checked[PORT_CHECKED];
+};
+
+/* What is done in a stay. */
+struct sending {
+	struct port *p;
+	uint64_t since;  /* instret */
+	bool begun;      /* a frame was offered to a port, or refused */
+	uint32_t told;   /* mask of ports that have to be told */
+	uint32_t n_told; /* number of them */
+	bool tell_self;
+};
+
+/* Instructions at most: of a stay in which a further port gets a frame, and to tell a port. */
+#define PORT_STAY 4000U
+#define PORT_TELL 400U
+
+/* Returns how many instructions of this stay are spent, with those to tell ports. */
+static inline uint64_t port_spent(const struct sending *s)
+{
+	return csr_read(CSR_INSTRET) - s->since + (uint64_t)PORT_TELL * (s->n_told + 1);
+}
+
+static inline bool port_is_live(const struct port_queue *q)
+{
+	return atomic_load_explicit(&q->live, memory_order_relaxed);
+}
+
+/* The queue is malformed. The caller has the lock. */
+static inline void port_give_up(struct port_queue *q)
+{
+	atomic_store_explicit(&q->live, false, memory_order_relaxed);
+	q->malformed = true;
+}
+
+/* The port's driver has to be told at the end of the stay. */
+void port_note(struct sending *s, const struct port *to);
 
 static inline bool port_down(const struct port *p)
 {
@@ -72,5 +128,45 @@ static inline bool port_down(const struct port *p)
 
 /* Sends frames for one stay. Returns false if there may be more. The caller holds no lock. */
 bool port_send(struct port *p);
+
+/* --- networks with offloads: ports_offload.c ----------------------------------------------- */
+
+/* Bytes of a frame (VIRTIO 1.2, 5.1.6.3.1: 65,562 with the header), and buffers that it takes of a
+ * receiver: each other port of a network may have so many for a frame on its way. */
+#define PORT_LARGE_MAX     65550U
+#define PORT_LARGE_PARTS   VIRTQUEUE_PARTS /* of a sender; Linux has 19 at most */
+#define PORT_LARGE_BUFFERS 48U
+
+/* A frame on its way. It is kept between two stays; only for the user of the queue that sends. */
+struct port_offload {
+	struct frame frame;
+	uint32_t to; /* mask of the ports that get it; 0: there is none */
+	/* At the port that it is copied to now: buffers that were taken, and their epoch. */
+	uint32_t n;
+	uint64_t epoch;
+	uint16_t first; /* entry of the available ring of the first one */
+	uint64_t room;  /* bytes of all */
+	struct {
+		uint8_t *at;
+		uint32_t size, head;
+	} buffers[PORT_LARGE_BUFFERS];
+	/* What is copied: bytes in all, and of which part and buffer. */
+	uint64_t copied, read, written;
+	uint32_t in, out;
+};
+
+/* Whether the sender's header is one that receivers may get, for a frame of so many bytes. */
+bool port_offload_accepts(const uint8_t header[PORT_HEADER], uint64_t bytes);
+
+/* Whether there is time in this stay to look at one frame more. */
+bool port_offload_may_go_on(const struct sending *s);
+
+/* Copies the frame to a port, or as much as there is time for in this stay. Returns whether it is
+ * done there: received or lost. */
+bool port_offload_deliver(struct sending *s, struct port *to);
+
+/* The sender's queue has stopped: what was taken for its frame goes back. The caller holds the lock
+ * of the VM's devices, and nobody uses the queue. */
+void port_offload_stop(struct port *p);
 
 #endif

@@ -12,39 +12,19 @@
 #include "core/io/virtqueue.h"
 #include "core/tree/vm_stay.h"
 
-#define HEADER  12U /* bytes of struct virtio_net_hdr, before the frame */
-#define CHECKED (HEADER + ETHERNET_HEADER)
+#define HEADER  PORT_HEADER
+#define CHECKED PORT_CHECKED
 
 /* Of a frame in the memory of the sender and of a receiver. Drivers have two, or up to four. */
-#define SENT_PARTS     VIRTQUEUE_PARTS
+#define SENT_PARTS     6U
 #define RECEIVED_PARTS 3U
 
-/* Instructions at most: of a stay in which a further port gets a frame; to offer a frame to a port,
- * beside one for each byte; for each part; and to tell a port. */
-#define STAY  4000U
+/* Instructions at most: to offer a frame to a port, beside one for each byte; and for each part. */
 #define OFFER 1000U
 #define EACH  160U
-#define TELL  400U
-_Static_assert(OFFER + ETHERNET_MAX + EACH * (SENT_PARTS + RECEIVED_PARTS) + 2 * TELL <
+_Static_assert(OFFER + ETHERNET_MAX + EACH * (SENT_PARTS + RECEIVED_PARTS) + 2 * PORT_TELL <
                    VM_LONGEST_STAY,
                "one frame fits");
-
-/* What is done in a stay. */
-struct sending {
-	struct port *p;
-	uint64_t since;  /* instret */
-	bool begun;      /* a frame was offered to a port, or refused */
-	uint32_t told;   /* mask of ports that have to be told */
-	uint32_t n_told; /* number of them */
-	bool tell_self;
-};
-
-/* A frame in the sender's buffers, with the header before it. The first bytes are read once, and
- * are what receivers get. */
-struct frame {
-	struct virtqueue_buffer from;
-	uint8_t checked[CHECKED];
-};
 
 /* Reads or writes the first bytes of a buffer, which has so many. Not by memcpy() for each part:
  * hostile parts are short. */
@@ -103,18 +83,6 @@ static void copy(const struct virtqueue_buffer *to, const struct frame *frame)
 	put(to, frame->checked);
 }
 
-static bool is_live(const struct port_queue *q)
-{
-	return atomic_load_explicit(&q->live, memory_order_relaxed);
-}
-
-/* The caller has the lock. */
-static void give_up(struct port_queue *q)
-{
-	atomic_store_explicit(&q->live, false, memory_order_relaxed);
-	q->malformed = true;
-}
-
 /* Takes a buffer of the receiver for so many bytes. Returns whether it has; *tell: otherwise, the
  * receiver's driver has to be told that its queue is malformed. */
 static bool reserve(struct port *to, uint64_t size, struct virtqueue_buffer *buffer, bool *tell)
@@ -124,10 +92,11 @@ static bool reserve(struct port *to, uint64_t size, struct virtqueue_buffer *buf
 	int32_t n;
 
 	spin_lock(&to->lock);
-	n = is_live(q) && !port_down(to) ? virtqueue_peek(&q->ring, true, RECEIVED_PARTS, buffer)
-	                                 : 0;
+	n = port_is_live(q) && !port_down(to)
+	        ? virtqueue_peek(&q->ring, true, RECEIVED_PARTS, buffer)
+	        : 0;
 	if (n < 0) {
-		give_up(q);
+		port_give_up(q);
 	} else if (n && buffer->size >= size) {
 		q->ring.next++;
 		q->users++;
@@ -155,6 +124,14 @@ static bool complete(struct port *to, uint32_t head, uint64_t size)
 	return tell;
 }
 
+__attribute__((noinline)) void port_note(struct sending *s, const struct port *to)
+{
+	if (!(s->told >> to->number & 1)) {
+		s->told |= 1U << to->number;
+		s->n_told++;
+	}
+}
+
 static void deliver(struct sending *s, struct port *to, const struct frame *frame)
 {
 	struct virtqueue_buffer buffer;
@@ -165,19 +142,16 @@ static void deliver(struct sending *s, struct port *to, const struct frame *fram
 		copy(&buffer, frame);
 		tell = complete(to, buffer.head, frame->from.size);
 	}
-	if (tell && !(s->told >> to->number & 1)) {
-		s->told |= 1U << to->number;
-		s->n_told++;
-	}
+	if (tell)
+		port_note(s, to);
 }
 
 /* Whether there is time in this stay to offer a frame to one port more. */
 static bool may_go_on(const struct sending *s, const struct frame *frame)
 {
-	uint64_t spent = csr_read(CSR_INSTRET) - s->since + (uint64_t)TELL * (s->n_told + 1);
+	uint64_t most = OFFER + frame->from.size + (uint64_t)EACH * frame->from.n_parts;
 
-	return !s->begun ||
-	       spent + OFFER + frame->from.size + (uint64_t)EACH * frame->from.n_parts <= STAY;
+	return !s->begun || port_spent(s) + most <= PORT_STAY;
 }
 
 /* The link is down, and the frame goes nowhere. */
@@ -217,13 +191,19 @@ static uint32_t targets(struct port *p, struct frame *frame, bool *good)
 	const uint8_t *ethernet = &frame->checked[HEADER];
 	uint64_t size = frame->from.size;
 
-	*good = size >= CHECKED && size <= HEADER + ETHERNET_MAX;
+	*good = size >= CHECKED && size <= HEADER + (p->offload ? PORT_LARGE_MAX : ETHERNET_MAX);
 	if (!*good)
 		return 0;
 	get(&frame->from, frame->checked);
-	/* Without offloads all of the header is 0 but for the number of buffers. */
-	memset(frame->checked, 0, HEADER);
-	frame->checked[HEADER - 2] = 1;
+	if (p->offload) {
+		*good = port_offload_accepts(frame->checked, size - HEADER);
+		if (!*good)
+			return 0;
+	} else {
+		/* All of the header is 0 but for the number of buffers. */
+		memset(frame->checked, 0, HEADER);
+		frame->checked[HEADER - 2] = 1;
+	}
 	*good = vswitch_accepts(s, p->number, vswitch_mac(ethernet + ETHERNET_MAC));
 	if (*good && p->limit.period)
 		*good = admit(p, (uint32_t)size - HEADER);
@@ -242,6 +222,8 @@ static void finish(struct sending *s, const struct frame *frame, bool good)
 
 	ring->next++;
 	p->reached = p->admitted = 0;
+	if (p->offload)
+		p->offload->to = 0;
 	s->tell_self |= virtqueue_return(ring, frame->from.head, 0);
 	spin_lock(&p->lock);
 	p->counts.refused += !good;
@@ -254,19 +236,35 @@ static void finish(struct sending *s, const struct frame *frame, bool good)
 static bool send_frame(struct sending *s, struct frame *frame)
 {
 	struct port *p = s->p;
-	bool good;
-	uint32_t to = targets(p, frame, &good) >> p->reached;
+	struct port_offload *o = p->offload;
+	bool good = true;
+	uint32_t to = o && o->to ? o->to : targets(p, frame, &good);
 
-	for (; to; to >>= 1, p->reached++) {
+	if (o)
+		o->to = to;
+	for (to >>= p->reached; to; to >>= 1, p->reached++) {
+		struct port *at = p->network->ports[p->reached];
+
 		if (!(to & 1))
 			continue;
-		if (!may_go_on(s, frame))
+		if (o ? !port_offload_deliver(s, at) : !may_go_on(s, frame))
 			return false;
-		deliver(s, p->network->ports[p->reached], frame);
+		if (!o)
+			deliver(s, at, frame);
 	}
 	s->begun = true;
 	finish(s, frame, good);
 	return true;
+}
+
+/* Finds the next frame: the result is that of virtqueue_peek(). */
+static int32_t find(struct port *p, struct frame *frame)
+{
+	const struct virtqueue *ring = &p->queues[PORT_SENDS].ring;
+
+	if (!p->offload)
+		return virtqueue_peek(ring, false, SENT_PARTS, &frame->from);
+	return p->offload->to ? 1 : virtqueue_peek(ring, false, PORT_LARGE_PARTS, &frame->from);
 }
 
 /* Returns false if there may be more. */
@@ -274,21 +272,23 @@ static bool send_frames(struct sending *s)
 {
 	struct port *p = s->p;
 	struct port_queue *q = &p->queues[PORT_SENDS];
-	struct frame frame;
+	struct frame own, *frame = p->offload ? &p->offload->frame : &own;
 	int32_t n;
 
-	while (is_live(q)) {
-		n = virtqueue_peek(&q->ring, false, SENT_PARTS, &frame.from);
+	while (port_is_live(q)) {
+		if (p->offload && !port_offload_may_go_on(s))
+			return !virtqueue_listen(&q->ring);
+		n = find(p, frame);
 		if (n < 0) {
 			spin_lock(&p->lock);
-			give_up(q);
+			port_give_up(q);
 			spin_unlock(&p->lock);
 			s->tell_self = true;
 			break;
 		}
 		if (!n && !virtqueue_listen(&q->ring))
 			break;
-		if (n && (!may_go_on(s, &frame) || !send_frame(s, &frame)))
+		if (n && ((!p->offload && !may_go_on(s, frame)) || !send_frame(s, frame)))
 			return false;
 	}
 	return true;
@@ -316,7 +316,7 @@ static enum { BEGUN, BUSY, NOTHING } begin(struct port *p)
 	int state;
 
 	spin_lock(&p->lock);
-	state = !is_live(q) ? NOTHING : q->users ? BUSY : BEGUN;
+	state = !port_is_live(q) ? NOTHING : q->users ? BUSY : BEGUN;
 	if (state == BEGUN)
 		q->users = 1;
 	spin_unlock(&p->lock);

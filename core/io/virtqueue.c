@@ -205,19 +205,30 @@ int32_t virtqueue_peek(const struct virtqueue *q, bool writes, uint32_t most,
 	return walk(q, writes, most, buffer) ? 1 : -1;
 }
 
-bool virtqueue_return(struct virtqueue *q, uint32_t head, uint32_t size)
+void virtqueue_put(struct virtqueue *q, uint32_t head, uint32_t size)
 {
-	struct virtqueue_used *u = q->used;
-	uint32_t entry = q->n_used & (q->size - 1U);
+	uint32_t entry = q->n_used++ & (q->size - 1U);
 
-	u->ring[entry].head = head;
-	u->ring[entry].size = size;
-	atomic_store_explicit(&u->index, ++q->n_used, memory_order_release);
+	q->used->ring[entry].head = head;
+	q->used->ring[entry].size = size;
+}
+
+/* Not inlined: neither is what each frame needs. */
+__attribute__((noinline)) bool virtqueue_publish(struct virtqueue *q, uint32_t n)
+{
+	atomic_store_explicit(&q->used->index, q->n_used, memory_order_release);
 	/* The driver writes its wish, then looks at the index. */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!q->event_index)
 		return !(read_once(&q->available->flags) & NO_INTERRUPT);
-	return read_once(&q->available->ring[q->size]) == (uint16_t)(q->n_used - 1);
+	/* The wish is for one of these buffers. */
+	return (uint16_t)(q->n_used - 1 - read_once(&q->available->ring[q->size])) < n;
+}
+
+__attribute__((noinline)) bool virtqueue_return(struct virtqueue *q, uint32_t head, uint32_t size)
+{
+	virtqueue_put(q, head, size);
+	return virtqueue_publish(q, 1);
 }
 
 bool virtqueue_listen(const struct virtqueue *q)

@@ -41,7 +41,7 @@ bool virtqueue_map(const struct vm *vm, const struct virtio_queue *q, uint64_t f
                    struct virtqueue *mapped);
 
 /* One buffer of the driver. */
-#define VIRTQUEUE_PARTS 6U
+#define VIRTQUEUE_PARTS 19U
 struct virtqueue_buffer {
 	uint32_t head;    /* the index of its first descriptor */
 	uint32_t n_parts; /* 1 to VIRTQUEUE_PARTS */
@@ -62,6 +62,11 @@ int32_t virtqueue_peek(const struct virtqueue *q, bool writes, uint32_t most,
 /* Returns a buffer that was taken to the driver, with so many bytes written. Returns whether the
  * driver wants an interrupt for it. */
 bool virtqueue_return(struct virtqueue *q, uint32_t head, uint32_t size);
+
+/* The same for several buffers that the driver has to find at once: the first function for each of
+ * them, and then the second one for all. */
+void virtqueue_put(struct virtqueue *q, uint32_t head, uint32_t size);
+bool virtqueue_publish(struct virtqueue *q, uint32_t n);
 
 /* Asks the driver to notify the device of the next buffer. Returns whether there is one already. */
 bool virtqueue_listen(const struct virtqueue *q);

@@ -102,8 +102,10 @@ static bool parse_port(struct vm_node *n)
 	    !parse_mac(n, &props[PORT_MAC], &port) ||
 	    !vm_read_on(n, &props[PORT_UPLINK], &port.uplink) ||
 	    !parse_limit(n, &props[PORT_FRAMES], 1, VM_MAX_PORT_FRAMES, &port.frames_per_ms) ||
-	    !parse_limit(n, &props[PORT_BYTES], VM_MIN_PORT_BYTES, VM_MAX_PORT_BYTES,
-	                 &port.bytes_per_ms) ||
+	    !parse_limit(n, &props[PORT_BYTES],
+	                 tree->networks[port.network].offload ? VM_MIN_LARGE_BYTES
+	                                                      : VM_MIN_PORT_BYTES,
+	                 VM_MAX_PORT_BYTES, &port.bytes_per_ms) ||
 	    !check_others(n, &port))
 		return false;
 	if (vm->n_ports == VM_MAX_PORTS)
@@ -131,11 +133,14 @@ static bool parse_name(const struct vm_node *n)
 
 static bool parse_one(const struct vm_node *n)
 {
+	static const char *const names[] = {"offload"};
 	struct vm_node child = vm_node_at(n, -1);
+	struct vm_prop offload;
 	uint32_t ports = 0;
 
 	if (!vm_has_room(n, "network", n->tree->n_networks, VM_MAX_NETWORKS) || !parse_name(n) ||
-	    !vm_read_props(n, NULL, 0, NULL))
+	    !vm_read_props(n, names, 1, &offload) ||
+	    !vm_read_on(n, &offload, &n->tree->networks[n->tree->n_networks].offload))
 		return false;
 	fdt_for_each_subnode(child.at, n->blob, n->at)
 	{

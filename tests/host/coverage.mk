@@ -41,7 +41,7 @@ coverage: $(COV_BIN)
 CORE_COVERAGE_TESTS := vm_config vm_refusals guest_dt dt_path seed vuart vplic console \
 	console_live console_edit console_frames console_request console_random printf \
 	words vpci pci_assign vaplic device_node dma iommu vm_quiet power_key ports port_limits \
-	virtio_mmio
+	ports_offload virtio_mmio
 CORE_COVERAGE_LINES ?= 90
 CORE_COVERAGE_STEPS ?= 600000
 CORE_COV := $(B)/core-cov
@@ -66,7 +66,7 @@ $(CORE_COV_TIMED:%=$(CORE_COV)/%.o): COV_CFLAGS += -iquote tests/host/hart \
 	-iquote tests/host/device -DHOST_CSR_READS
 $(HOST_SRC_vm_quiet:%=$(CORE_COV)/%.o): COV_CFLAGS += -iquote tests/host/hart
 $(HOST_SRC_power_key:%=$(CORE_COV)/%.o): COV_CFLAGS += -iquote tests/host/hart
-$(sort $(foreach t,ports port_limits virtio_mmio,$(HOST_SRC_$(t):%=$(CORE_COV)/%.o))): \
+$(sort $(foreach t,ports port_limits ports_offload virtio_mmio,$(HOST_SRC_$(t):%=$(CORE_COV)/%.o))): \
 	COV_CFLAGS += -iquote tests/host/hart -DHOST_CSR_READS
 
 define core_coverage_program

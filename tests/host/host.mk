@@ -110,15 +110,18 @@ $(HOST_SRC_power_key:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/har
 
 # Ports of networks, and drivers in front of them.
 HOST_TESTS += ports
-PORTS_SRC := tests/host/ports_driver.c $(addprefix core/io/,ports.c ports_send.c virtio_mmio.c \
-	virtio_pci.c vm_virt.c notifier.c virtqueue.c vpci.c) core/devices/virtio.c \
-	core/devices/vswitch.c
+PORTS_SRC := tests/host/ports_driver.c $(addprefix core/io/,ports.c ports_send.c ports_offload.c \
+	virtio_mmio.c virtio_pci.c vm_virt.c notifier.c virtqueue.c vpci.c) \
+	core/devices/virtio.c core/devices/vswitch.c
 HOST_SRC_ports := tests/host/test_ports.c $(PORTS_SRC)
 HOST_TESTS += port_limits
 HOST_SRC_port_limits := tests/host/test_port_limits.c $(PORTS_SRC)
+HOST_TESTS += ports_offload
+HOST_SRC_ports_offload := tests/host/test_ports_offload.c $(PORTS_SRC)
 HOST_TESTS += virtio_mmio
 HOST_SRC_virtio_mmio := tests/host/test_virtio_mmio.c $(PORTS_SRC)
-$(sort $(foreach t,ports port_limits virtio_mmio,$(HOST_SRC_$(t):%=$(B)/host/obj/%.o))): \
+PORTS_TESTS := ports port_limits ports_offload virtio_mmio
+$(sort $(foreach t,$(PORTS_TESTS),$(HOST_SRC_$(t):%=$(B)/host/obj/%.o))): \
 	HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_READS
 
 HOST_TESTS += requests

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * VMs with ports of networks, each with memory of its own and a driver as the specification has it
- * (VIRTIO 1.2, 2.7 and 5.1), for test_ports.c, test_port_limits.c and
+ * (VIRTIO 1.2, 2.7 and 5.1), for test_ports.c, test_port_limits.c, test_ports_offload.c and
  * test_ports_threads.c.
  *
  *   network 0: the first ports of VMs 0, 1 and 2; that of VM 2 is the uplink
@@ -61,6 +61,11 @@ void stations_limit(uint32_t frames_per_ms, uint32_t bytes_per_ms);
  * FIRST_SLOT on. */
 #define FIRST_SLOT 2U
 extern uint32_t stations_virt;
+/* Sets whether network 0 has offloads, for stations_make(); not at first. */
+void stations_offload(bool on);
+
+/* Lines that the log would have. */
+extern uint32_t logged;
 
 /* Makes all VMs, their networks and ports, and begins a life of each. */
 void stations_make(void);

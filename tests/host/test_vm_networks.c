@@ -155,6 +155,24 @@ static void limits(void **state)
 	refused(t, VM_REFUSED_VALUE, BETA ": frames-per-ms: 100001 is not 1 to 100000");
 }
 
+static void offloads(void **state)
+{
+	void *t = one_network();
+
+	(void)state;
+	assert_false(accepted(t)->networks[0].offload);
+	set_string(t, LAN, "offload", "on");
+	assert_true(accepted(t)->networks[0].offload);
+	set_u32(t, BETA, "bytes-per-ms", 65550);
+	assert_int_equal(accepted(t)->vms[1].ports[0].bytes_per_ms, 65550);
+	set_u32(t, BETA, "bytes-per-ms", 65549);
+	refused(t, VM_REFUSED_VALUE, BETA ": bytes-per-ms: 65549 is not 65550 to 100000000");
+	set_string(t, LAN, "offload", "off");
+	assert_false(accepted(t)->networks[0].offload);
+	set_string(t, LAN, "offload", "yes");
+	refused(t, VM_REFUSED_VALUE, LAN ": offload: is not \"on\" or \"off\"");
+}
+
 static void too_many(void **state)
 {
 	void *t = one_network();
@@ -271,9 +289,9 @@ int test_vm_networks(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(what_vms_get),   cmocka_unit_test(macs),
 	    cmocka_unit_test(who_has_a_port), cmocka_unit_test(uplinks),
-	    cmocka_unit_test(limits),         cmocka_unit_test(too_many),
-	    cmocka_unit_test(in_slots),       cmocka_unit_test(no_slot),
-	    cmocka_unit_test(a_switch),
+	    cmocka_unit_test(limits),         cmocka_unit_test(offloads),
+	    cmocka_unit_test(too_many),       cmocka_unit_test(in_slots),
+	    cmocka_unit_test(no_slot),        cmocka_unit_test(a_switch),
 	};
 
 	return cmocka_run_group_tests_name("vm_networks", tests, NULL, NULL);

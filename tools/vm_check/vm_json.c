@@ -94,11 +94,12 @@ static void print_json_ports(const struct vm_tree *tree, const struct vm_config 
 	for (uint32_t i = 0; i < vm->n_ports; i++) {
 		const struct vm_port *port = &vm->ports[i];
 
-		printf("%s{\"network\":\"%s\",\"mac\":\"%s\",\"uplink\":%s,\"source\":%" PRIu32
-		       ",\"transport\":\"%s\",\"at\":%" PRIu64,
+		printf("%s{\"network\":\"%s\",\"mac\":\"%s\",\"uplink\":%s,\"offload\":%s,"
+		       "\"source\":%" PRIu32 ",\"transport\":\"%s\",\"at\":%" PRIu64,
 		       i ? "," : "", tree->networks[port->network].name, mac_text(port),
-		       port->uplink ? "true" : "false", port->source, vm->virt ? "mmio" : "pci",
-		       vm_port_at(vm, i));
+		       port->uplink ? "true" : "false",
+		       tree->networks[port->network].offload ? "true" : "false", port->source,
+		       vm->virt ? "mmio" : "pci", vm_port_at(vm, i));
 		print_json_limit("frames_per_ms", port->frames_per_ms);
 		print_json_limit("bytes_per_ms", port->bytes_per_ms);
 		printf("}");

@@ -174,9 +174,10 @@ static void print_ports(const struct vm_tree *tree, const struct vm_config *vm)
 	for (uint32_t i = 0; i < vm->n_ports; i++) {
 		const struct vm_port *port = &vm->ports[i];
 
-		printf("  port      of %s: %s%s; source %" PRIu32 "; %s at 0x%" PRIx64 "\n",
+		printf("  port      of %s: %s%s%s; source %" PRIu32 "; %s at 0x%" PRIx64 "\n",
 		       tree->networks[port->network].name, mac_text(port),
-		       port->uplink ? ", the uplink" : "", port->source,
+		       port->uplink ? ", the uplink" : "",
+		       tree->networks[port->network].offload ? ", offload" : "", port->source,
 		       vm->virt ? "virtio-mmio" : "registers", vm_port_at(vm, i));
 		print_limits(port);
 	}

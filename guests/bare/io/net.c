@@ -16,13 +16,15 @@
  *   role=lives   takes frames= frames, checks them and what a life begins with, and restarts; ends
  *                when none comes for half a second
  *   role=host    answers ARP and echo requests: net_host.c
+ *   role=large, role=gather: net_large.c, with offload=1
  *   role=link    prints the link's state, and does so after each of changes= changes of it; then it
  *                sends a frame to to=
  *   role=hostile rounds= times: anything in both queues, a notification, perhaps a reset; then
  *                checks memory that no descriptor was for; seed= chooses
  * A ping waits for the other one: it says HELLO to it until it hears an answer. events=1: with
- * event indexes; buffers=, bytes=: how many it has for frames to receive, and for how large ones;
- * virt=yes: its VM has machine = "virt", and its port is in a slot.
+ * event indexes; offload=1: with the offloads of the network; buffers=, bytes=: how many it has for
+ * frames to receive, and for how large ones; virt=yes: its VM has machine = "virt", and its port is
+ * in a slot.
  */
 #include "guests/bare/bare.h"
 #include "guests/bare/io/net.h"
@@ -127,6 +129,16 @@ static uint32_t send_back(uint32_t parts)
 static int be_host(void)
 {
 	return net_host(&port);
+}
+
+static int be_large(void)
+{
+	return net_large(&port);
+}
+
+static int gather(void)
+{
+	return net_gather(&port);
 }
 
 static int echo(void)
@@ -410,13 +422,16 @@ int net(uint64_t hartid)
 	static const struct {
 		const char *name;
 		int (*run)(void);
-	} roles[] = {{"echo", echo},    {"ping", ping},          {"cost", cost}, {"flood", pour},
-	             {"lives", live},   {"hostile", be_hostile}, {"talk", talk}, {"listen", listen},
-	             {"host", be_host}, {"link", follow}};
+	} roles[] = {{"echo", echo},   {"ping", ping},      {"cost", cost},
+	             {"flood", pour},  {"lives", live},     {"hostile", be_hostile},
+	             {"talk", talk},   {"listen", listen},  {"host", be_host},
+	             {"link", follow}, {"large", be_large}, {"gather", gather}};
 	uint32_t features = bootarg_num("events", 0) ? PORT_EVENTS : 0;
 	uint32_t count = (uint32_t)bootarg_num("buffers", PORT_QUEUE);
 
 	(void)hartid;
+	if (bootarg_num("offload", 0))
+		features |= PORT_OFFLOADS;
 	if (bootarg_num("parts", 1) > 1)
 		features |= PORT_INDIRECT;
 	if (!port_open(&port, features, count, (uint32_t)bootarg_num("bytes", 1518))) {

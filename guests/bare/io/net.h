@@ -6,5 +6,7 @@
 #include "guests/bare/io/port.h"
 
 int net_host(struct port *p);
+int net_large(struct port *p);
+int net_gather(struct port *p);
 
 #endif

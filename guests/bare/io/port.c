@@ -233,19 +233,25 @@ static void cut(struct port_descriptor *d, uint32_t base, uint64_t at, uint32_t 
 
 void port_offer(struct port *p, uint32_t size, uint32_t parts)
 {
-	uint32_t slot = p->next[PORT_SENDS] % PORT_QUEUE;
-	uint64_t at = (uint64_t)buffers[PORT_SENDS][slot];
-	struct port_descriptor *d = &port_rings[PORT_SENDS].descriptors[slot];
+	uint8_t *buffer = buffers[PORT_SENDS][p->next[PORT_SENDS] % PORT_QUEUE];
 
 	for (uint32_t i = 0; i < PORT_HEADER; i++)
-		buffers[PORT_SENDS][slot][i] = 0;
+		buffer[i] = 0;
+	port_offer_at(p, (uint64_t)buffer, PORT_HEADER + size, parts);
+}
+
+void port_offer_at(struct port *p, uint64_t at, uint32_t bytes, uint32_t parts)
+{
+	uint32_t slot = p->next[PORT_SENDS] % PORT_QUEUE;
+	struct port_descriptor *d = &port_rings[PORT_SENDS].descriptors[slot];
+
 	if (p->features & PORT_INDIRECT) {
-		cut(indirect[slot], 0, at, PORT_HEADER + size, parts);
+		cut(indirect[slot], 0, at, bytes, parts);
 		*d =
 		    (struct port_descriptor){(uint64_t)indirect[slot],
 		                             parts * (uint32_t)sizeof(indirect[0][0]), INDIRECT, 0};
 	} else {
-		cut(d, slot, at, PORT_HEADER + size, 1);
+		cut(d, slot, at, bytes, 1);
 	}
 	publish(p, PORT_SENDS, slot);
 }
@@ -259,15 +265,24 @@ void port_notify(const struct port *p, uint32_t queue)
 		out16(p->notify + (uint64_t)p->multiplier * queue, (uint16_t)queue);
 }
 
-uint8_t *port_received(struct port *p, uint32_t *size)
+uint8_t *port_buffer(const struct port *p, uint32_t *bytes)
 {
 	uint32_t entry = p->taken[PORT_RECEIVES] % PORT_QUEUE;
 
 	if (used(PORT_RECEIVES) == p->taken[PORT_RECEIVES])
 		return NULL;
-	*size = port_rings[PORT_RECEIVES].used.ring[entry].length - PORT_HEADER;
-	return &buffers[PORT_RECEIVES][port_rings[PORT_RECEIVES].used.ring[entry].id % PORT_QUEUE]
-	               [PORT_HEADER];
+	*bytes = port_rings[PORT_RECEIVES].used.ring[entry].length;
+	return buffers[PORT_RECEIVES][port_rings[PORT_RECEIVES].used.ring[entry].id % PORT_QUEUE];
+}
+
+uint8_t *port_received(struct port *p, uint32_t *size)
+{
+	uint8_t *buffer = port_buffer(p, size);
+
+	if (!buffer)
+		return NULL;
+	*size -= PORT_HEADER;
+	return buffer + PORT_HEADER;
 }
 
 void port_release(struct port *p)

@@ -15,6 +15,7 @@
 /* Features that the guest may accept. */
 #define PORT_INDIRECT 0x10000000U
 #define PORT_EVENTS   0x20000000U
+#define PORT_OFFLOADS 0x9983U /* checksums, segmentation and mergeable buffers */
 
 enum { PORT_RECEIVES, PORT_SENDS, PORT_QUEUES };
 
@@ -57,10 +58,15 @@ uint8_t *port_frame(struct port *p);
 
 /* Offers that frame, of so many bytes, in so many parts, but does not notify the device. */
 void port_offer(struct port *p, uint32_t size, uint32_t parts);
+/* Offers so many bytes from an address on, the header among them. */
+void port_offer_at(struct port *p, uint64_t at, uint32_t bytes, uint32_t parts);
 void port_notify(const struct port *p, uint32_t queue);
 
 /* Returns the next frame that has come, and its size. NULL: there is none. */
 uint8_t *port_received(struct port *p, uint32_t *size);
+
+/* Returns the next buffer that has come, from its header on, and the bytes in it. NULL: none. */
+uint8_t *port_buffer(const struct port *p, uint32_t *bytes);
 
 /* Gives the buffer of that frame back. */
 void port_release(struct port *p);

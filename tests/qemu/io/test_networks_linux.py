@@ -5,6 +5,8 @@ import re
 import shutil
 import threading
 
+import pytest
+
 import harness
 from tallylib import tally_ctl
 
@@ -47,9 +49,43 @@ ping -q -c 20 -i 0.01 10.0.0.2 | grep packets
 }
 
 
-def counts(result, name):
+# Two networks, one of them with offloads. Alpha sends a file to beta over each.
+BOTH = """
+	networks {
+		large { offload = "on"; alpha { mac-address = [02 00 00 00 00 01]; };
+			beta { mac-address = [02 00 00 00 00 02]; };
+		};
+		small { alpha { mac-address = [02 00 00 00 01 01]; };
+			beta { mac-address = [02 00 00 00 01 02]; };
+		};
+	};
+};
+"""
+UP_BOTH = """
+for name in failover net_failover virtio_net; do insmod /test/$name.ko; done
+for at in /sys/class/net/eth*; do
+    case $(cat $at/address) in
+    02:00:00:00:00:*) ip addr add 10.0.0.{own}/24 dev ${{at##*/}};;
+    *) ip addr add 10.0.1.{own}/24 dev ${{at##*/}};;
+    esac
+    ip link set ${{at##*/}} up
+done
+mkfifo /tmp/open; exec 3<>/tmp/open
+"""
+MIB = 4
+ONE_WAY = {
+    "alpha": UP_BOTH.format(own=1) + f"dd if=/dev/urandom of=/tmp/sent bs=1M count={MIB} 2>&-" + """
+for net in 0 1; do until nc 10.0.$net.2 7 </tmp/sent 2>/dev/null; do :; done; done
+sha256sum </tmp/sent""",
+    "beta": UP_BOTH.format(own=2) + """
+for net in 0 1; do nc -l -p 7 <&3 >/tmp/got$net; done
+cat /tmp/got0 /tmp/got1 | wc -c; sha256sum </tmp/got0; sha256sum </tmp/got1""",
+}
+
+
+def counts(result, name, port=0):
     """{what: number} of the VM's port at its end."""
-    [line] = [line for line in result.own if line.startswith(f"vm {name}: port 0: ")]
+    [line] = [line for line in result.own if line.startswith(f"vm {name}: port {port}: ")]
     sent, received = line.split(", received ")
     return {way + key: int(number) for way, part in (("sent ", sent), ("received ", received))
             for key, number in re.findall(r"(\w+)=(\d+)", part)}
@@ -73,24 +109,35 @@ def pull_and_plug(path):
         assert machine.ask("link alpha up") == (0, ["alpha: 1 link is up"])
 
 
+def with_networks(tmp_path, scripts, networks):
+    """A tree of guests with the driver of ports."""
+    (tmp_path / "test").mkdir()
+    for name in ("failover", "net_failover", "virtio_net"):
+        shutil.copy(harness.ROOT / f"build/guest/disk-modules/{name}.ko", tmp_path / "test")
+    tree = harness.linux_tree(tmp_path, scripts)
+    text = tree.read_text(encoding="utf-8").rstrip()
+    assert text.endswith("};")
+    tree.write_text(text[:-len("};")] + networks, encoding="utf-8")
+    return tree
+
+
+def said_by(result, scripts):
+    """The lines of each guest's script."""
+    said = {name: result.vm(name) for name in scripts}
+    return {name: lines[lines.index(f"{name} begin") + 1:lines.index(f"{name} end 0")]
+            for name, lines in said.items()}
+
+
 @harness.short_on("sbi")
 def test_files_cross(tmp_path, backend):
     """Both ways, and whole, of drivers that take interrupts; what the ports counted adds up. Before
     that the driver of one sees its link go, and come again."""
-    (tmp_path / "test").mkdir()
-    for name in ("failover", "net_failover", "virtio_net"):
-        shutil.copy(harness.ROOT / f"build/guest/disk-modules/{name}.ko", tmp_path / "test")
-    tree = harness.linux_tree(tmp_path, SCRIPTS)
-    text = tree.read_text(encoding="utf-8").rstrip()
-    assert text.endswith("};")
-    tree.write_text(text[:-len("};")] + NETWORK, encoding="utf-8")
+    tree = with_networks(tmp_path, SCRIPTS, NETWORK)
     operator = threading.Thread(target=pull_and_plug, args=[tmp_path / "control"])
     result = harness.run(tree, backend=backend, meanwhile=operator,
                          options=["--control", tmp_path / "control"])
     assert result.status == harness.OK, str(result)
-    said = {name: result.vm(name) for name in SCRIPTS}
-    own = {name: lines[lines.index(f"{name} begin") + 1:lines.index(f"{name} end 0")]
-           for name, lines in said.items()}
+    own = said_by(result, SCRIPTS)
     assert own["alpha"][:5] == ["02:00:00:00:00:01", "1500", "0", "1",
                                 "20 packets transmitted, 20 packets received, 0% packet loss"]
     assert own["beta"][:2] == ["02:00:00:00:00:02", "1500"]
@@ -102,3 +149,23 @@ def test_files_cross(tmp_path, backend):
     assert alpha["sent frames"] + beta["sent frames"] == sum(
         one["received frames"] + one["received lost"] for one in (alpha, beta)), str(result)
     assert min(alpha["sent bytes"], beta["sent bytes"]) > 1000 * 1024
+
+
+@pytest.mark.long
+def test_offloads(tmp_path):
+    """A file arrives whole, in few large frames, with checksums that nobody has computed; the same
+    one over a network without offloads takes many times as many."""
+    result = harness.run(with_networks(tmp_path, ONE_WAY, BOTH))
+    assert result.status == harness.OK, str(result)
+    own = said_by(result, ONE_WAY)
+    [digest] = own["alpha"]
+    assert own["beta"] == [str(2 * MIB << 20), digest, digest], str(result)
+    large, small = counts(result, "alpha"), counts(result, "alpha", 1)
+    for sent, port in ((large, 0), (small, 1)):
+        got = counts(result, "beta", port)
+        assert sent["sent refused"] == 0 and got["received lost"] == 0, str(result)
+        assert sent["sent bytes"] > MIB << 20
+        assert sent["sent frames"] == got["received frames"]
+    assert small["sent frames"] > (MIB << 20) // 1514
+    print(large["sent frames"], small["sent frames"])
+    assert large["sent frames"] * 8 < small["sent frames"], str(result)

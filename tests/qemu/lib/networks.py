@@ -14,10 +14,10 @@ def vm(name, bootargs, hart=0, properties=""):
                      properties=properties)
 
 
-def network(*ports, name="lan", uplink=None, more=None):
+def network(*ports, name="lan", uplink=None, more=None, properties=""):
     """A node of /networks: VMs with the MACs 02:00:00:00:00:01 and so on, in this order; more:
-    further properties of their ports, by name."""
-    return f"\n\t\t{name} {{ " + " ".join(
+    further properties of their ports, by name; properties: those of the network."""
+    return f"\n\t\t{name} {{ {properties} " + " ".join(
         f"{port} {{ mac-address = [02 00 00 00 00 {n:02x}]; "
         f"{'uplink = {}on{};'.format(chr(34), chr(34)) if port == uplink else ''} "
         f"{(more or {}).get(port, '')} }};"

@@ -46,7 +46,8 @@ def test_the_image_is_small(folders):
     # constants are for networks between VMs: the tree's node, ports, the switch. 1 KiB of text is
     # for VMs that trace all VMs, account their exits and switch the machine off, and 1 for what the
     # operator is told of ports, and for their links. 1 KiB of both is for limits of ports.
-    assert 100 * KIB < folders["text"]["all"] < 253 * KIB
+    # 3 KiB of text are for networks with offloads.
+    assert 100 * KIB < folders["text"]["all"] < 256 * KIB
     assert 20 * KIB < folders["rodata"]["all"] < 52 * KIB
     assert folders["text"]["all"] + folders["rodata"]["all"] <= 276_898 + 34 * KIB
     assert folders["data"]["all"] < 1 * KIB

@@ -66,7 +66,7 @@ $(CORE_COV_TIMED:%=$(CORE_COV)/%.o): COV_CFLAGS += -iquote tests/host/hart \
 	-iquote tests/host/device -DHOST_CSR_READS
 $(HOST_SRC_vm_quiet:%=$(CORE_COV)/%.o): COV_CFLAGS += -iquote tests/host/hart
 $(HOST_SRC_power_key:%=$(CORE_COV)/%.o): COV_CFLAGS += -iquote tests/host/hart
-$(sort $(foreach t,ports port_limits ports_offload virtio_mmio,$(HOST_SRC_$(t):%=$(CORE_COV)/%.o))): \
+$(sort $(foreach t,$(PORTS_TESTS),$(HOST_SRC_$(t):%=$(CORE_COV)/%.o))): \
 	COV_CFLAGS += -iquote tests/host/hart -DHOST_CSR_READS
 
 define core_coverage_program

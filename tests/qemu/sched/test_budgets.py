@@ -144,7 +144,8 @@ def test_several_on_a_hart(tmp_path, backend):
 
 
 @pytest.mark.parametrize("backend, how", [
-    pytest.param(backend, how, marks=pytest.mark.long if (backend, how) == ("sbi", "samples") else ())
+    pytest.param(backend, how,
+                 marks=pytest.mark.long if (backend, how) == ("sbi", "samples") else ())
     for backend in harness.BACKENDS for how in ("counters", "samples", "suspend", "wfi")])
 def test_no_call_extends_it(tmp_path, backend, how):
     """Stops, starts and resets of its counters, samples near their wraps, suspend and WFI."""

@@ -257,28 +257,25 @@ static bool send_frame(struct sending *s, struct frame *frame)
 	return true;
 }
 
-/* Finds the next frame: the result is that of virtqueue_peek(). */
-static int32_t find(struct port *p, struct frame *frame)
-{
-	const struct virtqueue *ring = &p->queues[PORT_SENDS].ring;
-
-	if (!p->offload)
-		return virtqueue_peek(ring, false, SENT_PARTS, &frame->from);
-	return p->offload->to ? 1 : virtqueue_peek(ring, false, PORT_LARGE_PARTS, &frame->from);
-}
-
 /* Returns false if there may be more. */
 static bool send_frames(struct sending *s)
 {
 	struct port *p = s->p;
 	struct port_queue *q = &p->queues[PORT_SENDS];
-	struct frame own, *frame = p->offload ? &p->offload->frame : &own;
+	struct port_offload *o = p->offload;
+	struct frame own;
+	struct frame *frame = &own;
 	int32_t n;
 
+	if (o)
+		frame = &o->frame;
 	while (port_is_live(q)) {
-		if (p->offload && !port_offload_may_go_on(s))
+		if (o && !port_offload_may_go_on(s))
 			return !virtqueue_listen(&q->ring);
-		n = find(p, frame);
+		n = 1;
+		if (!o || !o->to)
+			n = virtqueue_peek(&q->ring, false, o ? PORT_LARGE_PARTS : SENT_PARTS,
+			                   &frame->from);
 		if (n < 0) {
 			spin_lock(&p->lock);
 			port_give_up(q);
@@ -288,7 +285,7 @@ static bool send_frames(struct sending *s)
 		}
 		if (!n && !virtqueue_listen(&q->ring))
 			break;
-		if (n && ((!p->offload && !may_go_on(s, frame)) || !send_frame(s, frame)))
+		if (n && ((!o && !may_go_on(s, frame)) || !send_frame(s, frame)))
 			return false;
 	}
 	return true;

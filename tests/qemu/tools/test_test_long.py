@@ -99,7 +99,8 @@ def test_every_test_is_in_a_part():
     parts = schemas.read("test-long", done.stdout)
     tests = harness.ROOT / "tests/qemu"
     marked = {path.stem.removeprefix("test_") for path in tests.glob("*/test_*.py")
-              if re.search(r"^(?!#).*\bpytest\.mark\.long\b", path.read_text("utf-8"), re.M)}
+              if re.search(r"^(?!#).*\b(pytest\.mark\.long\b|\w*short_on\()",
+                           path.read_text("utf-8"), re.M)}
     assert {name.split("/")[1] for name in parts if name.startswith("long/")} == marked != set()
     debug = [name for part, what in parts.items() if part.startswith("debug/")
              for name in re.findall(r"test_\w+\.py", what["command"])]

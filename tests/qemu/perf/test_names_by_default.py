@@ -77,6 +77,15 @@ def test_recorded_files_give_names(tmp_path):
     assert "given" in done.stdout and "inner" not in done.stdout and done.stderr == ""
 
 
+def test_missing_names_are_told_in_the_order_of_the_vms(tmp_path):
+    """Not in that of the samples: whose is the first is another VM in each recording."""
+    head, *rest = flames.objects()
+    for objects in (rest, rest[::-1]):
+        done = flames.call("folded", "-e", "cycles",
+                           flames.write(tmp_path / "some.samples", [head, *objects]))
+        assert done.stderr == f"tools/perf-vms folded: {flames.NAMELESS}\n"
+
+
 def test_files_that_have_changed_give_none(tmp_path):
     """The names of another build would be wrong ones."""
     file = tmp_path / "System.map"

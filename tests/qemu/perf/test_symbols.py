@@ -182,9 +182,11 @@ def samples_of(kernel, slide, functions, **fields):
 
 
 def named(objects, *words):
+    """By a file of these samples."""
+    head = {"vms": list(dict.fromkeys(o["vm"] for o in objects if "vm" in o))}
     parser = argparse.ArgumentParser()
     naming.add_options(parser)
-    return naming.Naming(parser.parse_args(words), objects)
+    return naming.Naming(parser.parse_args(words), [head, *objects])
 
 
 def test_a_kernel_that_relocated_itself(tmp_path):
@@ -248,7 +250,7 @@ def test_a_kernel_without_relocations(tmp_path):
 
 def test_a_vm_that_was_not_sampled(tmp_path):
     image = written(tmp_path, "Image", kernels.built(kaslr=False).image)
-    known = named([{"vms": ["alpha"]}], "--symbols", f"beta={image}", "--symbols", image)
+    known = named([{"vm": "alpha"}], "--symbols", f"beta={image}", "--symbols", image)
     assert known.complaints == ["VM beta: a file is given for it, but it was not sampled"]
 
 

@@ -43,6 +43,13 @@ def value(address):
     return int(address, 16) if isinstance(address, str) else address
 
 
+def sampled(objects, modes=("kernel", "user")):
+    """The VMs that have samples of these modes, in the order of the file's first line: that of the
+    samples differs between two recordings of the same."""
+    found = {o["vm"] for o in objects if o.get("type") == "sample" and o["mode"] in modes}
+    return [vm for vm in objects[0]["vms"] if vm in found]
+
+
 class Naming:
     """By the options --symbols and --user. objects: of the whole file of samples, by which it is
     found where kernels run; None: then it has to be given. complaints: sentences, for what has no
@@ -96,8 +103,7 @@ class Naming:
 
     def tell_nameless(self, objects):
         """How to get names, if there is no file for a kernel that was sampled."""
-        vms = dict.fromkeys(o["vm"] for o in objects if o.get("type") == "sample" and
-                            o["mode"] == "kernel" and o["vm"] not in self.kernels)
+        vms = [vm for vm in sampled(objects, ("kernel",)) if vm not in self.kernels]
         if vms and None not in self.kernels:
             self.complaints.append(
                 f"no names of the kernel of {', '.join(vms)}: give --symbols [VM=]FILE, its Image, "
@@ -122,7 +128,7 @@ class Naming:
 
     def place(self, objects):
         """Finds where the kernels are that may be anywhere."""
-        for vm in dict.fromkeys(o["vm"] for o in objects if o.get("type") == "sample"):
+        for vm in sampled(objects):
             found = self.kernels.get(vm, self.kernels.get(None))
             if found is None or not found.movable:
                 continue

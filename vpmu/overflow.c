@@ -47,7 +47,7 @@ bool vpmu_find_wraps(struct vpmu *v, hctr_t hctr, uint64_t before, uint64_t lctr
 		if (progress > v->value_mask - value)
 			found |= bit64(i);
 	}
-	if (found == 0)
+	if (found == 0 || vpmu_port_is_unstarted(hctr))
 		return false;
 	wrapped(v, hctr, found);
 	return true;

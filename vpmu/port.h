@@ -74,6 +74,10 @@ void vpmu_port_stop(uint64_t hctr_mask);
  * has used since. */
 uint64_t vpmu_port_read(hctr_t hctr);
 
+/* Whether a set or run of this counter was refused, and vpmu_handle_failed() was not called for it
+ * yet: its value is of another time. */
+bool vpmu_port_is_unstarted(hctr_t hctr);
+
 /*
  * Only with vpmu_policy.steps. Adds one to a running counter, which stands still while the hart is
  * in HS. Does not change OF. *value becomes the new value. If the value is `last`, the counter does

@@ -95,6 +95,11 @@ uint64_t vpmu_port_read(hctr_t hctr)
 	return hpm_value(&this_pcpu()->hpm, hctr.idx);
 }
 
+bool vpmu_port_is_unstarted(hctr_t hctr)
+{
+	return (this_pcpu()->hpm.unstarted >> hctr.idx & 1) != 0;
+}
+
 uint64_t vpmu_port_step(hctr_t hctr, uint64_t last, uint64_t *value)
 {
 	return hpm_step(hctr.idx, last, value);
@@ -132,6 +137,7 @@ void vpmu_port_fixed_take(hctr_t hctr, const struct hw_event *config, uint64_t v
 
 	if (!hpm_fixed_take(&pcpu->hpm, hctr.idx, config)) {
 		pcpu->hpm.failed |= BIT(hctr.idx);
+		pcpu->hpm.unstarted |= BIT(hctr.idx);
 		hpm_failed();
 	}
 	if (BIT(hctr.idx) == HCTRS_INSTRET) {

@@ -259,4 +259,5 @@ void fake_hart_settled(uint64_t hctrs)
 			fake.runaway |= 1ULL << i;
 	}
 	fake.failed &= ~hctrs;
+	fake.unstarted &= ~hctrs;
 }

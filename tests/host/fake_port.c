@@ -112,6 +112,7 @@ static bool takes(uint32_t idx)
 	if (!fake.fail_set || --fake.fail_set)
 		return true;
 	note_failure(idx);
+	fake.unstarted |= 1ULL << idx;
 	fake_trace.failed_sets++;
 	fake.unset |= 1ULL << idx;
 	return false;
@@ -139,6 +140,7 @@ static bool runs(uint32_t idx)
 	if (!fake.fail_run || --fake.fail_run)
 		return true;
 	note_failure(idx);
+	fake.unstarted |= 1ULL << idx;
 	fake_trace.failed_runs++;
 	return false;
 }
@@ -255,6 +257,11 @@ uint64_t vpmu_port_read(hctr_t hctr)
 	fake_require(owner == fake.resident || (owner != NOBODY && !fake.counters[idx].running),
 	             "read of a counter that somebody has touched");
 	return hardware_value(idx);
+}
+
+bool vpmu_port_is_unstarted(hctr_t hctr)
+{
+	return fake.unstarted >> fake_checked(hctr) & 1;
 }
 
 uint64_t vpmu_port_step(hctr_t hctr, uint64_t last, uint64_t *value)

@@ -58,9 +58,10 @@ struct fake_hart {
 	uint32_t fail_set;
 	uint32_t fail_run;
 	uint32_t fail_stop;
-	uint64_t failed;  /* the vPMU was not told yet */
-	bool others_work; /* what HS does here now is not for the resident vcpu */
-	uint64_t runaway; /* counters that run although they were stopped */
+	uint64_t failed;    /* the vPMU was not told yet */
+	uint64_t unstarted; /* of these, those of which a set or a run was refused */
+	bool others_work;   /* what HS does here now is not for the resident vcpu */
+	uint64_t runaway;   /* counters that run although they were stopped */
 	bool lcofip;
 	bool lcofip_by_hs; /* it came while the vPMU worked, so the vPMU could not know */
 };

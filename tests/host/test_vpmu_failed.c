@@ -179,6 +179,31 @@ static void test_two_fixed_counters_are_lost_by_an_instruction(void **state)
 	both_are_lost();
 }
 
+/* A counter of the same call joins the one that was not set. The value found there is of another
+ * time, and lower than the one that was to be set, as behind a wrap. */
+static void test_what_was_not_set_has_not_wrapped(void **state)
+{
+	struct vpmu_policy policy = stub_policy;
+
+	(void)state;
+	policy.shows_flags = policy.snapshot = true;
+	stub_setup_policy(&policy);
+	assert_int_equal(vpmu_snapshot_set_shmem(&vpmu, RAM_BASE, 0, 0).error, SBI_SUCCESS);
+	assert_int_equal(config(1, 0, CYCLES), 0);
+	assert_int_equal(config(HW, 0, CYCLES), 3);
+	assert_int_equal(start(1, INIT, -20UL), SBI_SUCCESS);
+	assert_int_equal(stop(1, 0), SBI_SUCCESS);
+	poke64(RAM_BASE + 8, -10UL);
+	poke64(RAM_BASE + 8 + 8 * 3, 70);
+	stub.fail_start = A;
+	(void)start(1 | A, SEED, 0);
+	stub_settle();
+	assert_int_equal(stub.lcofis, 0);
+	assert_int_equal(vpmu_scountovf(&vpmu), 0);
+	assert_true(guest_read_is_illegal(0));
+	assert_true(guest_read_is_illegal(3));
+}
+
 int test_vpmu_failed(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -191,6 +216,7 @@ int test_vpmu_failed(void)
 	    cmocka_unit_test(test_no_poll_reads_what_was_not_set),
 	    cmocka_unit_test(test_two_fixed_counters_are_lost),
 	    cmocka_unit_test(test_two_fixed_counters_are_lost_by_an_instruction),
+	    cmocka_unit_test(test_what_was_not_set_has_not_wrapped),
 	};
 
 	return cmocka_run_group_tests_name("vpmu: what failed", tests, NULL, NULL);

@@ -313,6 +313,11 @@ uint64_t vpmu_port_read(hctr_t hctr)
 	return stub.hctr[hctr.idx].value;
 }
 
+bool vpmu_port_is_unstarted(hctr_t hctr)
+{
+	return stub.failed >> hctr.idx & 1;
+}
+
 uint64_t vpmu_port_step(hctr_t hctr, uint64_t last, uint64_t *value)
 {
 	struct stub_hctr *h = &stub.hctr[hctr.idx];

@@ -80,8 +80,9 @@ struct hpm {
 	/* With hart_flags: the OF bits that the guest must see. A counter that is set or run
 	 * without being armed gets this OF. */
 	uint64_t shown;
-	uint64_t dirty;  /* sbi back end: set, with values that run() has not written yet */
-	uint64_t failed; /* sbi back end: see hpm_take_failures() */
+	uint64_t dirty;     /* sbi back end: set, with values that run() has not written yet */
+	uint64_t failed;    /* sbi back end: see hpm_take_failures() */
+	uint64_t unstarted; /* of these, those of which a set or a run was refused */
 	struct hpm_slot slots[32];
 	struct hpm_event events[HPM_MAX_EVENTS];
 
@@ -137,6 +138,7 @@ static inline uint64_t hpm_take_failures(struct hpm *hpm)
 	uint64_t failed = hpm->failed;
 
 	hpm->failed = 0;
+	hpm->unstarted = 0;
 	return failed;
 }
 

@@ -57,6 +57,7 @@ static bool release(struct hpm *hpm, uint32_t hctr)
 	for (int i = 0; i < 8 && !done; i++)
 		done = sbi_take(hctr, 0) && sbi_run(hctr);
 	hpm->failed &= ~BIT(hctr);
+	hpm->unstarted &= ~BIT(hctr);
 	return done;
 }
 

@@ -28,6 +28,7 @@ static void set_flag(struct hpm *hpm, uint32_t hctr, uint64_t value)
 {
 	if (!hpm_sbi_program(hpm, hctr, &hpm->slots[hctr].config)) {
 		hpm->failed |= BIT(hctr);
+		hpm->unstarted |= BIT(hctr);
 		hpm_failed();
 	}
 	hpm_sbi_start(hpm, BIT(hctr), value);

@@ -37,6 +37,12 @@ static __attribute__((noinline)) void fail(struct hpm *hpm, uint64_t hctrs)
 		hpm->slots[i].config = (struct hw_event){0};
 }
 
+static void fail_start(struct hpm *hpm, uint64_t hctrs)
+{
+	hpm->unstarted |= hctrs;
+	fail(hpm, hctrs);
+}
+
 __attribute__((noinline)) void hpm_sbi_start_each(struct hpm *hpm, uint64_t hctrs, uint64_t flags,
                                                   uint64_t value, bool armed)
 {
@@ -47,7 +53,7 @@ __attribute__((noinline)) void hpm_sbi_start_each(struct hpm *hpm, uint64_t hctr
 		if (hpm_sbi_start_call(BIT(i), flags, value, armed))
 			continue;
 		hpm_sbi_stop_call(BIT(i));
-		fail(hpm, BIT(i));
+		fail_start(hpm, BIT(i));
 	}
 }
 
@@ -129,7 +135,7 @@ static void set(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
 	 * sets it at each start; with older firmware only a configuration does. */
 	if (!armed && !hpm->start_sets_flag && !(csr_read(CSR_SCOUNTOVF) & bit) &&
 	    !(hpm->fixed & bit) && !hpm_sbi_program(hpm, hctr, &hpm->slots[hctr].config))
-		fail(hpm, bit);
+		fail_start(hpm, bit);
 }
 
 void hpm_sbi_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed)

@@ -190,7 +190,10 @@ def record(run, file, *words, status=0):
     return samples.read(file.read_text(encoding="utf-8").splitlines()), done.stderr
 
 
-def until(file, n):
-    """A command that ends when the file has so many lines. The tool writes whole lines, and an
+def until(file, n, *vms):
+    """A command that ends when the file has so many lines, or so many samples of each of these VMs:
+    any number of them may come before the first one of another. The tool writes whole lines, and an
     interval of this computer's clock may be any time of the machine's."""
-    return "sh", "-c", f"until [ $(wc -l <{file}) -ge {n} ]; do sleep 0.05; done"
+    counts = [f"grep -c '\"sample\".* \"vm\": \"{vm}\"' {file}" for vm in vms] or [f"wc -l <{file}"]
+    enough = " && ".join(f"[ $({count}) -ge {n} ]" for count in counts)
+    return "sh", "-c", f"until {enough}; do sleep 0.05; done"

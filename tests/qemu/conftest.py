@@ -236,7 +236,7 @@ def fake_machine(tmp_path):
 @pytest.fixture(scope="module")
 def vm_check_built():
     """The program that tools/vm-check runs."""
-    subprocess.run(["make", "-s", "-C", harness.ROOT, "vm-check"], check=True)
+    plain.make("vm-check")
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ import pytest
 import bare_guests
 import fakes
 import harness
+from perf_runs import exits_of
 from tallylib import tally_ctl
 import trace_model
 from tracing import TOOL, Traced, WATCH, tracing
@@ -164,7 +165,9 @@ def test_a_second_trace_ends_the_first(running, tmp_path):
     """Both files are whole."""
     run = running({"alpha": ASKS, "beta": FOREVER})
     first = begun(run, tmp_path / "first.json")
-    second = begun(run, tmp_path / "second.json", "--vm", "alpha", "--duration", "0.5")
+    second = subprocess.Popen(
+        tracing(run, tmp_path / "second.json", "--vm", "alpha", "--",
+                *exits_of(run, "alpha", "csr", 100)), stderr=subprocess.PIPE, text=True)
     assert "another program has begun a trace" in told(first)
     assert "another program" not in told(second)
     for name, vms in ("first", {"alpha", "beta"}), ("second", {"alpha"}):

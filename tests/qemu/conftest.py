@@ -181,12 +181,12 @@ def two_harts(tmp_path_factory):
 
 @pytest.fixture
 def at_prompt(console, tmp_path):
-    """(backend) -> the terminal of prompts.GUESTS, when both have begun."""
+    """(backend) -> the terminal of prompts.ENDLESS, when both have begun."""
 
     def start(backend, guests=None, text=None, options=(), **arguments):
         plain.make("build/guests/bare.bin")
         tree = tmp_path / "bare.dts"
-        tree.write_text(text or bare_guests.tree(guests or prompts.GUESTS), encoding="utf-8")
+        tree.write_text(text or bare_guests.tree(guests or prompts.ENDLESS), encoding="utf-8")
         screen = console(tree, timeout=harness.GUARD, backend=backend, **arguments,
                          options=["--include", harness.BUILD / "guests", *options])
         screen.logfile_read = io.StringIO()
@@ -236,7 +236,7 @@ def fake_machine(tmp_path):
 @pytest.fixture(scope="module")
 def vm_check_built():
     """The program that tools/vm-check runs."""
-    subprocess.run(["make", "-s", "-C", harness.ROOT, "vm-check"], check=True)
+    plain.make("vm-check")
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import gzip
 import json
 import lzma
 import re
-import subprocess
 
 import pytest
 
@@ -14,6 +13,7 @@ from bad_properties import REFUSALS, TREE, spoilt
 import harness
 from harness import ROOT
 import hosts
+import plain
 from vm_check import check, refusals
 
 pytestmark = pytest.mark.usefixtures("vm_check_built")
@@ -213,7 +213,7 @@ def test_a_packed_kernel(tree_file, tmp_path, pack, program):
 
 def test_an_elf_file(tree_file):
     """Of a guest whose other file is accepted."""
-    subprocess.run(["make", "-s", "-C", ROOT, "build/guests/bare.bin"], check=True)
+    plain.make("build/guests/bare.bin")
     large = TREE.replace("<0x200000>", "<0x1000000>")
     done = check(tree_file(large.replace("hundred-zeros.bin", "bare.elf")))
     assert (done.returncode, done.stdout, done.stderr.splitlines()[0]) == (

@@ -13,6 +13,7 @@ import harness
 from harness import ROOT
 import hosts
 from perf_runs import perf_vms
+import plain
 from vm_check import check
 
 RTC = 'clock { host = "/soc/rtc@101000"; dma = "none"; };'
@@ -37,7 +38,8 @@ def host_of_fixture(tmp_path_factory):
 @pytest.fixture(scope="module", autouse=True)
 def built():
     """The program that vm-check runs, and the guests."""
-    subprocess.run(["make", "-s", "-C", ROOT, "vm-check", "build/guests/bare.bin"], check=True)
+    plain.make("vm-check")
+    plain.make("build/guests/bare.bin")
 
 
 def year(lines):

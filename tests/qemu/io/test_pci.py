@@ -3,17 +3,16 @@
 lives, and what is refused."""
 
 import re
-import subprocess
 
 import pytest
 
 import bare_guests
 import harness
-from harness import ROOT
 import hosts
 from hosts import CHIPS, ISOLATED, RNG, functions
 from measured import EXPECTED, MEASURE
 from pci_functions import BUS, FILLS, MSIX, STARTED, boot, devices, filled
+import plain
 from vm_check import check
 
 ONE_LIFE = 'restart = "never"; restart-limit = <0>;'
@@ -248,7 +247,8 @@ def test_refusals_before_boot_and_at_boot(tmp_path, node, iommu, words):
 
 
 def test_what_vm_check_tells(tmp_path):
-    subprocess.run(["make", "-s", "-C", ROOT, "vm-check", "build/guests/bare.bin"], check=True)
+    plain.make("vm-check")
+    plain.make("build/guests/bare.bin")
     file = tmp_path / "pci.dts"
     file.write_text(bare_guests.tree({"alpha": "kind=pci"}, properties=devices(rng="1af4:1044")),
                     encoding="utf-8")

@@ -31,7 +31,8 @@ class Machine:
         self.messages = (folder / "messages").open("wb")
         kernel = ["--kernel", harness.KERNEL] if harness.KERNEL else []
         self.process = subprocess.Popen(
-            [harness.ROOT / "tools/run-debian", "--disks", folder, "--vms", tree, "--",
+            [harness.ROOT / "tools/run-debian", "--disks", folder, "--vms", tree,
+             "--port", str(harness.first_port()), "--",
              "--control", self.control, "--log-dir", folder / "logs", *kernel],
             stdin=subprocess.DEVNULL, stdout=self.messages, stderr=self.messages)
 

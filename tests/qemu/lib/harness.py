@@ -169,6 +169,13 @@ def command(vms, profile="exact", backend="auto", timeout=GUARD, options=()):
             "--timeout", str(timeout), *kernel, *ledger_of(options), *map(str, options)]
 
 
+def first_port():
+    """The first of 200 ports of this computer at which no other worker of this session has guests:
+    a port that tools/run-debian finds free, another one finds free as well until QEMU has it."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    return 10000 + 200 * (os.getppid() % 12 * 8 + worker % 8)
+
+
 def several_harts(folder, harts, more="", qemu="qemu-system-riscv64"):
     """The options for a machine of several harts in the exact profile; more: of QEMU's. QEMU counts
     the instructions of all of them on each, so a count is right only while one hart is awake."""

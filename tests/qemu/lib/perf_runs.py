@@ -6,6 +6,20 @@ import subprocess
 import harness
 
 TOOL = harness.ROOT / "tools/perf-vms"
+# Ends when the first vcpu of a VM has made so many more exits of a cause.
+EXITS = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from tallylib import tally_ctl
+
+_, _, path, seconds, vm, cause, number = sys.argv
+with tally_ctl.Machine(path, timeout=float(seconds)) as machine:
+    def made():
+        return next(row[cause] for row in machine.objects("exits") if row["vm"] == vm)
+    enough = made() + int(number)
+    while made() < enough:
+        pass
+"""
 # Longer than a bare guest's work in the other mode (2 ms), in turns of 2 ms with its neighbour.
 QUIET_NS = 10_000_000
 
@@ -40,3 +54,10 @@ def perf_vms(run, *words, status=0):
                           check=False, timeout=harness.GUARD)
     assert done.returncode == status, done
     return done.stdout.splitlines(), done.stderr.splitlines()
+
+
+def exits_of(run, vm, cause, number):
+    """The words of a command that ends when that VM has made so many more of these exits. A time of
+    this computer's clock may be none of the machine's."""
+    return ["python3", "-c", EXITS, harness.ROOT / "tools/lib", run.path, str(harness.GUARD), vm,
+            cause, str(number)]

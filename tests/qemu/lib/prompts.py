@@ -5,6 +5,7 @@ import re
 
 import pexpect
 
+import bare_guests
 import harness
 import measured
 import schemas
@@ -12,8 +13,9 @@ import schemas
 LENGTH = 50000000
 GUESTS = {"alpha": f"kind=measure rounds=1 length={LENGTH}", "beta": "kind=busy ticks=40000000"}
 EXPECTED = measured.rounds(1, LENGTH)
-# The same without an end, for who looks meanwhile however long that takes.
+# The same without an end: however long a test takes, both still run.
 ON_AND_ON = f"kind=measure rounds=1000000 length={LENGTH}"
+ENDLESS = {"alpha": ON_AND_ON, "beta": bare_guests.FOREVER}
 # The same beside programs that come and go: each row still lasts ten turns of its vcpu. A test that
 # uses it says how often they must have come.
 SHORT = 5000000

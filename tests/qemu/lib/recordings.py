@@ -22,6 +22,8 @@ from tallylib import tally_ctl
 
 LENGTH = 1000000
 PERIOD = 100000
+# Of its neighbour, which goes on: a ring has room for 5,400 samples, so for many seconds.
+LONG_PERIOD = 10 * PERIOD
 ROUNDS = 3
 # The jump to the work, two instructions a round and the return, and the ecall.
 USER_WORK = 2 * LENGTH + 3
@@ -48,6 +50,15 @@ def taken(machine):
     status, lines = machine.ask("samples")
     assert status == 0
     return samples.told(lines)
+
+
+def noted(answer):
+    """The samples of an operator's answer to `!`."""
+    lines, status = answer
+    assert status == 0
+    found = [re.fullmatch(r"hart (\d+):((?: [0-9a-f]+)+)", line) for line in lines]
+    return [samples.Sample(int(one[1]), [int(word, 16) for word in one[2].split()])
+            for one in found]
 
 
 def begin(machine, vm, event, period):
@@ -91,7 +102,7 @@ def every_period(console, tmp_path, own, **arguments):
         "beta": FOREVER}, **arguments)
     with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
         number = begin(machine, "alpha", "0x2:u", PERIOD)["observation"]
-        other = begin(machine, "beta", "0x2:k", PERIOD)["observation"]
+        other = begin(machine, "beta", "0x2:k", LONG_PERIOD)["observation"]
         found = []
         for i in range(ROUNDS):
             screen.send("x")
@@ -119,7 +130,7 @@ def every_period(console, tmp_path, own, **arguments):
     theirs = [sample for sample in found if sample.observation == other]
     # One more may have been taken between the look and the end.
     assert len(theirs) in (beta["samples"], beta["samples"] + 1)
-    assert beta["samples"] == beta["value"] // PERIOD
+    assert beta["samples"] == beta["value"] // LONG_PERIOD
     assert {sample.flags for sample in theirs} == {samples.MASKED}
     if own:
         seen = re.findall(r"waits: [1-9]: (\d+)\r", screen.logfile_read.getvalue())
@@ -190,7 +201,10 @@ def record(run, file, *words, status=0):
     return samples.read(file.read_text(encoding="utf-8").splitlines()), done.stderr
 
 
-def until(file, n):
-    """A command that ends when the file has so many lines. The tool writes whole lines, and an
+def until(file, n, *vms):
+    """A command that ends when the file has so many lines, or so many samples of each of these VMs:
+    any number of them may come before the first one of another. The tool writes whole lines, and an
     interval of this computer's clock may be any time of the machine's."""
-    return "sh", "-c", f"until [ $(wc -l <{file}) -ge {n} ]; do sleep 0.05; done"
+    counts = [f"grep -c '\"sample\".* \"vm\": \"{vm}\"' {file}" for vm in vms] or [f"wc -l <{file}"]
+    enough = " && ".join(f"[ $({count}) -ge {n} ]" for count in counts)
+    return "sh", "-c", f"until {enough}; do sleep 0.05; done"

@@ -42,9 +42,10 @@ def made_disks(tmp_path):
 def start(disks, *options):
     """tools/run-debian; status, messages, and each guest's lines."""
     kernel = ["--kernel", harness.KERNEL] if harness.KERNEL else []
-    done = subprocess.run([harness.ROOT / "tools/run-debian", "--disks", disks, *options, "--",
-                           "--log-dir", disks / "logs", *kernel], stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, check=False, timeout=harness.GUARD)
+    done = subprocess.run([harness.ROOT / "tools/run-debian", "--disks", disks, "--port",
+                           str(harness.first_port()), *options, "--", "--log-dir", disks / "logs",
+                           *kernel], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          check=False, timeout=harness.GUARD)
     return done.returncode, done.stderr
 
 

@@ -122,8 +122,9 @@ def written(folder, steps, **more):
     """Boots with these steps. What the guests wrote is on the disk, and on the right partition."""
     disk = made_disk(folder, steps)
     result = harness.run(harness.ROOT / "dts/one-disk.dts", profile="interactive",
-                         options=[*configure(str(folder)), "--memory", "1536M", "--control",
-                                  folder / "control", "--log-dir", folder / "logs"], **more)
+                         options=[*configure(str(folder), harness.first_port()),
+                                  "--memory", "1536M", "--control", folder / "control",
+                                  "--log-dir", folder / "logs"], **more)
     assert result.status == harness.OK, str(result)
     for line in (*(f"serves partition {number} of its disk to {name}"
                    for number, name in enumerate(NAMES, 1)),

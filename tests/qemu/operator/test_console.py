@@ -34,15 +34,19 @@ def test_two_that_flood(tmp_path, beta):
     assert sum(a != b for a, b in zip(names, names[1:])) > 4
 
 
-def test_one_call_on_the_move(tmp_path, roaming):
-    """Profile smp: what one call writes is whole, on however many harts that is."""
+@pytest.mark.parametrize("profile", ["exact", "smp"])
+def test_one_call_on_the_move(tmp_path, two_harts, roaming, profile):
+    """What one call writes is whole, on however many harts that is: by turns of these, which are
+    the same in each run, and on threads of the host, which may need few."""
     guests = {name: f"kind=chatter lines={LINES} by=call" for name in ("alpha", "beta")}
-    result = bare_guests.boot(tmp_path, guests, profile="smp", vcpus=("0 1",),
-                              options=["--harts", 2, *roaming])
+    harts = two_harts if profile == "exact" else ["--harts", 2]
+    result = bare_guests.boot(tmp_path, guests, profile=profile, vcpus=("0 1",), stays=False,
+                              options=[*harts, *roaming])
     for name in guests:
         assert result.vm(name) == [letters(n) for n in range(LINES)]
         counts = bare_guests.exits(result, name)
-        assert counts["ecall"] < 10 < counts["moves"]
+        assert counts["ecall"] < 10
+        assert profile == "smp" or counts["moves"] > 10, counts
 
 
 @pytest.mark.long

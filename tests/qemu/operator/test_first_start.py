@@ -51,13 +51,13 @@ def test_a_small_vm_starts_first(tmp_path):
             at(result, "vm small: ended") < at(result, "[big] busy: begins"))
 
 
-def test_a_small_vm_on_another_hart(tmp_path):
+def test_a_small_vm_on_another_hart(tmp_path, two_harts):
     """It has ended before the boot hart has cleared 896 MiB, which is 50 times as much work."""
     text = sized(bare_guests.tree({"big": "kind=busy ticks=1", "small": "kind=busy ticks=1"}),
                  "big", 896)
     last = text.rindex("harts = <0>")
     text = text[:last] + text[last:].replace("<0>", "<1>", 1)
-    result = run(tmp_path, text, profile="smp", options=["--harts", 2])
+    result = run(tmp_path, text, options=two_harts, stays=False)
     assert result.status == harness.OK, str(result)
     assert at(result, "vm small: ended") < at(result, "[big] busy: begins")
 

@@ -41,8 +41,9 @@ poweroff -f
 def command(disks, *options):
     """That of tools/run-debian."""
     kernel = ["--kernel", harness.KERNEL] if harness.KERNEL else []
-    return [harness.ROOT / "tools/run-debian", "--disks", disks, "--operator", *options, "--",
-            "--log-dir", disks / "logs", "--control", disks / "control", *kernel]
+    return [harness.ROOT / "tools/run-debian", "--disks", disks, "--operator", "--port",
+            str(harness.first_port()), *options, "--", "--log-dir", disks / "logs", "--control",
+            disks / "control", *kernel]
 
 
 def run(disks):

@@ -2,6 +2,7 @@
 """tools/run tells once a life that a guest's SSH server answers. The guest is a socket of this
 test, at the port that QEMU would forward."""
 
+import os
 import selectors
 import socket
 import subprocess
@@ -21,8 +22,8 @@ TREE = """/dts-v1/;
 """
 
 
-def net(port):
-    return f"alpha=user,hostfwd=tcp:127.0.0.1:{port}-:22"
+def net(port, address="127.0.0.1"):
+    return f"alpha=user,hostfwd=tcp:{address}:{port}-:22"
 
 
 @pytest.fixture(name="server")
@@ -107,17 +108,19 @@ def test_which_ports():
 
 
 def test_tools_run_tells(tmp_path):
-    """The machine prints, so QEMU has had its port checked; then the guest listens."""
+    """The machine prints, so QEMU has had its port checked; then the guest listens. The address is
+    this process's, so that no program that runs beside takes the port in between."""
     command = fake(tmp_path, "\x1e+\n\x1e:A alpha\n\x1eAhere%0A\n", ends=False)
     (tmp_path / "vms.dts").write_text(TREE, encoding="ascii")
+    address = f"127.1.{os.getpid() >> 8 & 0xff}.{os.getpid() & 0xff}"
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.bind((address, 0))
         port = probe.getsockname()[1]
-    with subprocess.Popen([*command, "--profile", "smp", "--net", net(port)], text=True,
+    with subprocess.Popen([*command, "--profile", "smp", "--net", net(port, address)], text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as process:
         assert "here" in process.stdout.readline()
-        with socket.create_server(("127.0.0.1", port)) as server:
+        with socket.create_server((address, port)) as server:
             server.settimeout(harness.GUARD)
             with begin(server, BANNER):
                 lines = iter(process.stderr.readline, "")

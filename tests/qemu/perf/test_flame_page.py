@@ -38,9 +38,10 @@ def test_sums_are_exact(chromium, path):
 def test_two_guests(chromium, running, tmp_path):
     """As they were recorded: a graph for each and one for all, with all samples and callers."""
     run = running({"alpha": "kind=chain frames=3", "beta": bare_guests.FOREVER})
+    run.read_until("chain: begins")
     file, page = tmp_path / "samples", tmp_path / "page.html"
     found, _ = recordings.record(run, file, "-g", "-c", "50000", "-e", "instructions:k", "--",
-                                 *recordings.until(file, 40))
+                                 *recordings.until(file, 20, "alpha", "beta"))
     # Addresses are compared, so what would give them names is taken out.
     del found[0]["images"]
     done = flames.call("html", flames.write(file, found), "-o", page)

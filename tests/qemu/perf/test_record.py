@@ -13,9 +13,14 @@ import pytest
 from bare_guests import FOREVER
 import boots
 import harness
+import operator_trees
+import operators
+from operators import MS
 from perf_runs import TOOL
 from perflib import samples
-from recordings import CHEAP, OWN, begin, cost, count_the_same, every_period, record, taken, until
+from recordings import (CHEAP, OWN, begin, cost, count_the_same, every_period, noted, record, taken,
+                        until)
+from shared_memory import MIB, VM
 from tallylib import tally_ctl
 
 
@@ -34,34 +39,42 @@ def test_guests_count_the_same(running, backend):
 
 
 FIRST_RA = 0x80300000
+# How long the operator waits, in ticks.
+BEGINS, FRAME = 40 * MS, 20 * MS
+
+
+def asked(tmp_path, alpha, commands, *others, **arguments):
+    """What an operator in a VM is told of alpha: in the exact profile each request, and so each
+    sample and each stay in HS, is the same in each run."""
+    nodes = [VM.format(name=name, memory=16 * MIB, bootargs=args, hart=0, properties="")
+             for name, args in (("alpha", alpha), *others)]
+    result = operator_trees.run(
+        tmp_path, *nodes, operator_trees.operator(commands, "control",
+                                                  more=operator_trees.samples_hz()),
+        until=operators.ENDED, **arguments)
+    assert result.status == harness.INTERRUPTED, str(result)
+    return operators.answers(result)
 
 
 @harness.both_backends
 @pytest.mark.parametrize("paging", ["", "paging=yes"])
-def test_callers(running, backend, paging):
+def test_callers(tmp_path, backend, paging):
     """They are those of the guest, as many as were asked for, and cost what is allowed."""
-    run = running({"alpha": f"kind=chain frames=40 {paging}"}, backend=backend)
-    run.read_until("chain: begins")
-    # Of fewer samples the mean cost is known to some instructions only: times are counted in ticks.
-    enough = {0: 1000, 1: 1000, 16: 1000, 64: 200}
+    depths = 0, 1, 16, 64
     allowed = {(0, "ssccfg"): 340, (0, "sbi"): 1900, (16, "ssccfg"): 2100, (16, "sbi"): 3400}
-    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
-        for depth, n in enough.items():
-            number = begin(machine, "alpha", "0x2:uk", f"{CHEAP} {depth}")["observation"]
-            while machine.objects("observed")[0]["samples"] < n:
-                pass
-            machine.objects(f"unobserve {number}")
-            found = taken(machine)
-            chain = [FIRST_RA + 16 * n for n in range(min(depth, 40))]
-            assert all(sample.chain == chain for sample in found)
-            assert {bool(sample.satp) for sample in found} == {bool(paging)}
-            # The checks of a build with DEBUG=1 cost more than a short sample does.
-            if (depth, backend) in allowed and not harness.KERNEL:
-                assert cost(found) <= allowed[depth, backend], depth
-    assert run.ctl("poweroff")[0] == 0
-    run.read_until(None)
-    for vcpu in re.findall(r"longest-stay=(\d+)", run.console):
-        assert int(vcpu) <= harness.LONGEST_STAY
+    told = asked(tmp_path, f"kind=chain frames=40 {paging}", [
+        (BEGINS, "help"), *(one for depth in depths for one in [
+            ("+0", f"sample alpha 0x2:uk {CHEAP} {depth}"), (f"+{FRAME}", "unobserve --json"),
+            ("+0", "!")])], backend=backend)
+    for n, depth in enumerate(depths):
+        found = noted(told[3 * n + 3])
+        assert len(found) > 50
+        chain = [FIRST_RA + 16 * n for n in range(min(depth, 40))]
+        assert all(sample.chain == chain for sample in found)
+        assert {bool(sample.satp) for sample in found} == {bool(paging)}
+        # The checks of a build with DEBUG=1 cost more than a short sample does.
+        if (depth, backend) in allowed and not harness.KERNEL:
+            assert cost(found) <= allowed[depth, backend], depth
 
 
 @harness.short_on("ssccfg")
@@ -71,7 +84,7 @@ def test_moves(running, two_harts, backend, roaming):
     run = running({"alpha": "kind=chain frames=3"}, vcpus=("0 1",), backend=backend,
                   options=[*two_harts, *roaming])
     run.read_until("chain: begins")
-    period = 77777
+    period = 300007
     with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
         found = []
         begin(machine, "alpha", "0x2:uk", f"{period} 2")
@@ -148,11 +161,11 @@ def test_beside_perf_in_the_guest(running, tmp_path, backend):
 def test_the_file_of_chains_that_are_cut(running, tmp_path):
     """Each sample of one says so, and the end and the report how many there are."""
     run = running({"alpha": "kind=chain frames=5 end=errno", "beta": "kind=chain frames=5"})
-    for _ in "ab":
-        run.read_until("chain: begins")
+    while run.console.count("chain: begins") < 2:
+        run.read_line()
     file = tmp_path / "samples"
     found, said = record(run, file, "-g", "-c", "77777", "-e", "instructions", "--",
-                         *until(file, 100))
+                         *until(file, 20, "alpha", "beta"))
     chain = [f"{FIRST_RA + 16 * n:#x}" for n in range(5)]
     *found, alpha, beta = found[1:]
     assert all(o["callchain"] == chain for o in found)
@@ -163,60 +176,42 @@ def test_the_file_of_chains_that_are_cut(running, tmp_path):
 
 
 @pytest.mark.parametrize("end", ["cycle", "mmio", "wild", "odd", "beyond", "errno"])
-def test_hostile_callers(running, end):
+def test_hostile_callers(tmp_path, end):
     """The chain ends there, or has as many as are allowed; a word that is no code is told."""
-    run = running({"alpha": f"kind=chain frames=5 end={end} paging=yes", "beta": FOREVER})
-    run.read_until("chain: begins")
-    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
-        found = []
-        begin(machine, "alpha", "0x2:uk", "20000 64")
-        while len(found) < 20:
-            found += taken(machine)
-        machine.objects("unobserve")
+    told = asked(tmp_path, f"kind=chain frames=5 end={end} paging=yes", [
+        (BEGINS, "sample alpha 0x2:uk 20000 64"), (f"+{FRAME}", "unobserve"), ("+0", "!")],
+        ("beta", FOREVER))
+    found = noted(told[2])
     chain = [FIRST_RA + 16 * n for n in range(5)]
+    assert len(found) > 50
     assert all(sample.chain == (chain * 13)[:64 if end == "cycle" else 5] for sample in found)
     assert {sample.flags & samples.CUT for sample in found} == {
         samples.CUT if end == "errno" else 0}
-    assert run.ctl("poweroff")[0] == 0
-    run.read_until(None)
-    for vcpu in re.findall(r"longest-stay=(\d+)", run.console):
-        assert int(vcpu) <= harness.LONGEST_STAY
 
 
 @harness.both_backends
-def test_callers_for_many(running, backend):
+def test_callers_for_many(tmp_path, backend):
     """As many observers as there may be, whose periods are over at the same instruction, of a guest
     whose chains take longest: each sample has its callers, and no stay is longer than those of
     guests."""
     depths = (3, 64, 17, 64, 1, 64, 40, 64)
-    run = running({"alpha": "kind=chain frames=64 paging=deep", "beta": FOREVER}, backend=backend)
-    run.read_until("chain: begins")
-    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
-        # They begin where nothing is executed, so all have the same first instruction.
-        assert machine.ask("stop alpha")[0] == 0
-        while machine.objects("vms")[0]["state"] != "off":
-            pass
-        numbers = {begin(machine, "alpha", "0x2:uk", f"1000000 {depth}")["observation"]: depth
-                   for depth in depths}
-        assert machine.ask("start alpha")[0] == 0
-        found = []
-        while len(found) < 160:
-            found += taken(machine)
-        lines = machine.objects("unobserve")
-        found += taken(machine)
+    # They begin where nothing is executed, so all have the same first instruction.
+    told = asked(tmp_path, "kind=chain frames=64 paging=deep", [
+        (BEGINS, "stop alpha"), (f"+{FRAME}", "vms --json"),
+        *operators.at_once(*(f"sample alpha 0x2:uk 1000000 {depth} --json" for depth in depths),
+                           "start alpha"),
+        (f"+{FRAME}", "unobserve --json"), ("+0", "!")], ("beta", FOREVER), backend=backend)
+    assert operators.objects(told[1])[0]["state"] == "off"
+    begun = [operators.objects(answer)[0] for answer in told[2:2 + len(depths)]]
+    numbers = {line["observation"]: depth for line, depth in zip(begun, depths)}
+    lines, found = operators.objects(told[-2]), noted(told[-1])
     assert {line["lost"] for line in lines} == {0}
-    # All that were told are there, and perhaps those of one period more.
-    for line in lines:
-        there = sum(sample.observation == line["observation"] for sample in found)
-        assert line["samples"] <= there <= line["samples"] + 1
+    (periods,) = {line["samples"] for line in lines}
+    assert periods > 5 and len(found) == periods * len(depths)
     chain = [FIRST_RA + 16 * n for n in range(64)]
     assert all(sample.chain == chain[:numbers[sample.observation]] for sample in found)
     assert all(len({sample.pc for sample in found if sample.number == n}) == 1
-               for n in range(1, 20))
-    assert run.ctl("poweroff")[0] == 0
-    run.read_until(None)
-    for vcpu in re.findall(r"longest-stay=(\d+)", run.console):
-        assert int(vcpu) <= harness.LONGEST_STAY
+               for n in range(1, periods + 1))
 
 
 @harness.short_on("sbi")
@@ -267,17 +262,18 @@ def test_the_file(running, tmp_path):
     run = running({"alpha": "kind=waits filter=u own=yes", "beta": FOREVER})
     run.read_until("waits: begins")
     file = tmp_path / "samples"
-    found, said = record(run, file, "-c", "50000", "-e", "instructions:k", "--",
+    period = 500000
+    found, said = record(run, file, "-c", str(period), "-e", "instructions:k", "--",
                          *until(file, 20))
     head, found, ends = found[0], found[1:-2], found[-2:]
     assert set(head.pop("images")) == {"alpha", "beta"}
     assert head == {"tally-samples": 1, "vms": ["alpha", "beta"], "events": ["instructions:k"],
-                    "period": "50000"}
+                    "period": str(period)}
     assert {(o["type"], o["vm"], o["vcpu"], o["event"], o["hart"], o["period"], o["mode"],
              o["masked"], o["satp"]) for o in found} == {
-        ("sample", "beta", 0, "instructions:k", 0, 50000, "kernel", True, "0x0")}
+        ("sample", "beta", 0, "instructions:k", 0, period, "kernel", True, "0x0")}
     alpha, beta = ends
-    assert len(found) == beta["samples"] == beta["count"] // 50000 > 0
+    assert len(found) == beta["samples"] == beta["count"] // period > 0
     assert (beta["type"], beta["lost"], beta["late"], beta["reasons"]) == ("end", 0, 0, [])
     # 300 of them are the sample itself.
     assert 250 < beta["lcofi_hs_instructions"] / beta["samples"] < harness.at_most(400)
@@ -292,7 +288,7 @@ def test_the_file(running, tmp_path):
     folded = [line.rsplit(" ", 1) for line in subprocess.run(
         [TOOL, "folded", bare], capture_output=True, text=True, check=True).stdout.splitlines()]
     assert {text for text, _ in folded} == {f"beta;vcpu 0;[kernel];{o['ip']}" for o in found}
-    assert sum(int(n) for _, n in folded) == 50000 * len(found)
+    assert sum(int(n) for _, n in folded) == period * len(found)
     # At a rate of the vcpu's own time: 1 ms of it between two, when the first ones are over.
     found, _ = record(run, file, "-F", "1000", "-e", "instructions:k", "--vm", "beta", "--",
                       *until(file, 9))
@@ -308,13 +304,13 @@ def test_the_file_of_one_that_moves(running, two_harts, tmp_path, roaming):
                   options=[*two_harts, *roaming])
     run.read_until("chain: begins")
     file = tmp_path / "samples"
-    found, _ = record(run, file, "-c", "77777", "-e", "instructions", "--", *until(file, 1000))
+    found, _ = record(run, file, "-c", "300007", "-e", "instructions", "--", *until(file, 1000))
     *found, end = found[1:]
     assert {o["type"] for o in found} == {"sample"}
     assert {o["hart"] for o in found} == {0, 1}
     times = [o["timestamp"] for o in found]
     assert times == sorted(times)
-    assert len(found) == end["samples"] == end["count"] // 77777 and end["lost"] == 0
+    assert len(found) == end["samples"] == end["count"] // 300007 and end["lost"] == 0
 
 
 def test_wrong_use(running, tmp_path):

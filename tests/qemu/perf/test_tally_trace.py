@@ -15,6 +15,7 @@ import pytest
 import bare_guests
 import fakes
 import harness
+from perf_runs import exits_of
 from tallylib import tally_ctl
 import trace_model
 from tracing import TOOL, Traced, WATCH, tracing
@@ -164,7 +165,9 @@ def test_a_second_trace_ends_the_first(running, tmp_path):
     """Both files are whole."""
     run = running({"alpha": ASKS, "beta": FOREVER})
     first = begun(run, tmp_path / "first.json")
-    second = begun(run, tmp_path / "second.json", "--vm", "alpha", "--duration", "0.5")
+    second = subprocess.Popen(
+        tracing(run, tmp_path / "second.json", "--vm", "alpha", "--",
+                *exits_of(run, "alpha", "csr", 100)), stderr=subprocess.PIPE, text=True)
     assert "another program has begun a trace" in told(first)
     assert "another program" not in told(second)
     for name, vms in ("first", {"alpha", "beta"}), ("second", {"alpha"}):
@@ -173,24 +176,46 @@ def test_a_second_trace_ends_the_first(running, tmp_path):
         check_sums(traced)
 
 
+# Moves beta and gamma to the other hart and back, and stays until each has run and waited there.
+CARRIES = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from tallylib import tally_ctl
+
+BOTH = "beta", "gamma"
+with tally_ctl.Machine(sys.argv[2], timeout=float(sys.argv[3])) as machine:
+    def told(command, fields):
+        return {row["vm"]: [row[field] for field in fields] for row in machine.objects(command)}
+    for hart in (1, 0) * int(sys.argv[4]):
+        for vm in BOTH:
+            assert machine.ask(f"move {vm} 0 {hart}")[0] == 0
+        while any(told("vms", ["harts"])[vm] != [[hart]] for vm in BOTH):
+            pass
+        times = "cpu_us", "steal_us"
+        before = now = told("exits", times)
+        while not all(one < other for vm in BOTH for one, other in zip(before[vm], now[vm])):
+            now = told("exits", times)
+"""
+TRIPS = 3
+
+
 def test_moves_and_steals_are_in_the_trace(running, tmp_path, two_harts):
     """Vcpus that are moved from hart to hart: each move is in the track of its vcpu, and no stay is
     lost or told twice. They do not roam: then each line of the trace would be a turn's end, whose
-    stays are more than the next line has room for."""
-    run = running({"alpha": MIX + " repeat=yes", "beta": FOREVER, "gamma": FOREVER},
-                  vcpus=("0 1",), options=two_harts)
-    with (tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine,
-          subprocess.Popen(tracing(run, tmp_path / "trace.json", "--duration", "2"),
-                           stderr=subprocess.PIPE, text=True) as tool):
-        while tool.poll() is None:
-            for hart in 1, 0:
-                for name in "beta", "gamma":
-                    assert machine.ask(f"move {name} 0 {hart}")[0] == 0
-        assert tool.returncode == 0, tool.stderr.read()
+    stays are more than the next line has room for. They have few exits: of others a ring is full
+    when this computer has no time for the tool."""
+    run = running(dict.fromkeys(("alpha", "beta", "gamma"), FOREVER), vcpus=("0 1",),
+                  options=two_harts)
+    done = subprocess.run(
+        tracing(run, tmp_path / "trace.json", "--", "python3", "-c", CARRIES,
+                harness.ROOT / "tools/lib", run.path, str(harness.GUARD), str(TRIPS)),
+        check=False, capture_output=True, text=True, timeout=harness.GUARD)
+    assert done.returncode == 0, done.stderr
     traced = Traced(tmp_path / "trace.json")
-    for vcpu in traced.other["vcpus"]:
-        assert sum(traced.names("move", f"{vcpu['vm']}/{vcpu['vcpu']}").values()) == vcpu["moves"]
-    assert sum(traced.names("move").values()) > 5
+    moves = {"alpha": 0, "beta": 2 * TRIPS, "gamma": 2 * TRIPS}
+    assert {vcpu["vm"]: vcpu["moves"] for vcpu in traced.other["vcpus"]} == moves
+    for name, number in moves.items():
+        assert sum(traced.names("move", f"{name}/0").values()) == number
     for hart in "hart 0", "hart 1":
         assert {"beta/0", "gamma/0"} <= traced.names("resident", hart).keys()
     assert traced.names("steal", "beta/0")["steal"] > 0

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/devices/virtio.h"
 
-#define NO_VECTOR 0xffffU
-
 enum {
 	OFFERED_WORD = 0x00,
 	OFFERED = 0x04,
@@ -28,9 +26,13 @@ void virtio_reset(struct virtio *v)
 	    .needed = v->needed,
 	    .n_queues = v->n_queues,
 	    .queue_size = v->queue_size,
+	    .n_vectors = v->n_vectors,
+	    .config_vector = VIRTIO_NO_VECTOR,
 	};
-	for (uint32_t i = 0; i < v->n_queues; i++)
+	for (uint32_t i = 0; i < v->n_queues; i++) {
 		v->queues[i].size = v->queue_size;
+		v->queues[i].vector = VIRTIO_NO_VECTOR;
+	}
 }
 
 bool virtio_is_live(const struct virtio *v)
@@ -61,14 +63,14 @@ static bool is_area(uint32_t offset)
 /* A queue that is not there has size 0. */
 static uint32_t read_queue(const struct virtio *v, uint32_t offset)
 {
-	static const struct virtio_queue none;
+	static const struct virtio_queue none = {.vector = VIRTIO_NO_VECTOR};
 	const struct virtio_queue *q = v->queue < v->n_queues ? &v->queues[v->queue] : &none;
 
 	switch (offset) {
 	case QUEUE_SIZE:
 		return q->size;
 	case QUEUE_VECTOR:
-		return NO_VECTOR;
+		return q->vector;
 	case QUEUE_ENABLE:
 		return q->enabled;
 	case QUEUE_NOTIFY:
@@ -91,7 +93,7 @@ uint32_t virtio_read(const struct virtio *v, uint32_t offset)
 	case ACCEPTED:
 		return half(v->accepted, v->accepted_word);
 	case CONFIG_VECTOR:
-		return NO_VECTOR;
+		return v->config_vector;
 	case N_QUEUES:
 		return v->n_queues;
 	case STATUS:
@@ -105,7 +107,14 @@ uint32_t virtio_read(const struct virtio *v, uint32_t offset)
 	}
 }
 
-/* A queue in use does not change until the device is reset. */
+/* A vector that the device does not have becomes none, as the driver reads back (VIRTIO 1.2,
+ * 4.1.5.1.2.1). */
+static uint16_t vector_of(const struct virtio *v, uint32_t value)
+{
+	return value < v->n_vectors ? (uint16_t)value : VIRTIO_NO_VECTOR;
+}
+
+/* A queue in use does not change until the device is reset, except for its vector. */
 static void write_queue(struct virtio *v, uint32_t offset, uint32_t value)
 {
 	struct virtio_queue *q;
@@ -113,6 +122,8 @@ static void write_queue(struct virtio *v, uint32_t offset, uint32_t value)
 	if (v->queue >= v->n_queues)
 		return;
 	q = &v->queues[v->queue];
+	if (offset == QUEUE_VECTOR)
+		q->vector = vector_of(v, value);
 	if (q->enabled)
 		return;
 	if (offset == QUEUE_SIZE && value && value <= v->queue_size && !(value & (value - 1)))
@@ -161,6 +172,9 @@ void virtio_write(struct virtio *v, uint32_t offset, uint32_t value)
 	case ACCEPTED:
 		if (!(v->status & VIRTIO_FEATURES_OK))
 			set_half(&v->accepted, v->accepted_word, value);
+		break;
+	case CONFIG_VECTOR:
+		v->config_vector = vector_of(v, value);
 		break;
 	case STATUS:
 		write_status(v, (uint8_t)value);

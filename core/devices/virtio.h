@@ -2,8 +2,8 @@
 /*
  * Model of the common configuration of a virtio device: its status, features and queues, as on a
  * PCI function (VIRTIO 1.2, 4.1.4.3); virtio-MMIO has it by other offsets. Queues are split. There
- * are no legacy interface and no MSI-X. The caller of each function holds the lock of the VM's
- * devices; any hart may call.
+ * is no legacy interface. The caller of each function holds the lock of the VM's devices; any hart
+ * may call.
  */
 #ifndef CORE_DEVICES_VIRTIO_H
 #define CORE_DEVICES_VIRTIO_H
@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #define VIRTIO_MAX_QUEUES 2U
+#define VIRTIO_NO_VECTOR  0xffffU /* of MSI-X: no message is sent */
 
 #define VIRTIO_DRIVER_OK   0x04U /* bits of the status */
 #define VIRTIO_FEATURES_OK 0x08U
@@ -29,6 +30,7 @@ struct virtio_queue {
 	bool enabled;
 	/* The next entry of the available ring, and of the used ring, modulo 2^16. */
 	uint16_t next, used;
+	uint16_t vector; /* of MSI-X: below n_vectors, or VIRTIO_NO_VECTOR */
 };
 
 struct virtio {
@@ -37,10 +39,12 @@ struct virtio {
 	uint64_t needed;  /* those without which the device does not agree */
 	uint16_t n_queues;
 	uint16_t queue_size; /* at most; a driver may choose a lower power of two */
+	uint16_t n_vectors;  /* of MSI-X; 0: the device has none */
 	/* The rest is set by virtio_reset(). */
 	uint64_t accepted;
 	uint32_t offered_word, accepted_word; /* which 32 features the registers have */
 	uint16_t queue;                       /* which queue they have */
+	uint16_t config_vector;               /* as those of the queues */
 	uint8_t status;
 	bool disagreed;     /* the driver's features were not enough */
 	uint8_t generation; /* of the device's configuration: another one after each change */

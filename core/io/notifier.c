@@ -58,7 +58,7 @@ void notifier_reset(struct notifier *n, uint32_t mask)
 
 /* Fences once on each hart: pages of files came into the map of HS after the hart had begun to use
  * the map. */
-void notifier_send(const struct notifier *n)
+void notifier_message(const struct notifier *n, uint32_t vcpu, uint32_t identity)
 {
 	static bool sees[MAX_HARTS];
 	bool *saw = &sees[this_pcpu()->index];
@@ -66,7 +66,12 @@ void notifier_send(const struct notifier *n)
 	if (!*saw)
 		sfence_vma_all();
 	*saw = true;
-	imsic_send(n->vm->vcpus[0]->guest_file_at, n->identity);
+	imsic_send(n->vm->vcpus[vcpu]->guest_file_at, identity);
+}
+
+void notifier_send(const struct notifier *n)
+{
+	notifier_message(n, 0, n->identity);
 }
 
 /* Not inlined, because bells_write() would save more registers. */

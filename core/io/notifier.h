@@ -54,6 +54,10 @@ void notifier_update(struct notifier *n);
 /* Sends the message with its identity. The caller has the lock. */
 void notifier_send(const struct notifier *n);
 
+/* Sends a message to the interrupt file of a vcpu of the VM, which has an AIA. The file ignores an
+ * identity that it does not have. The caller has the lock. */
+void notifier_message(const struct notifier *n, uint32_t vcpu, uint32_t identity);
+
 /* The guest writes STATE, whose bits are cleared by a 1, or MASK, which has these `bits`. */
 void notifier_write(struct notifier *n, uint64_t offset, uint32_t value, uint32_t bits);
 

@@ -122,7 +122,7 @@ static void start(struct port *p, struct port_queue *q, const struct virtio_queu
 	p->reached = p->admitted = 0;
 	spin_unlock(&p->lock);
 	if (!good)
-		virtio_pci_tell(d, false);
+		virtio_pci_tell(d, 0, false);
 }
 
 /* Starts and stops the queues, as the driver has set them up. */
@@ -204,6 +204,7 @@ void ports_add(struct vm *vm)
 	    .class = 0x02000001U, /* Ethernet; revision 1 */
 	    .n_queues = PORT_QUEUES,
 	    .queue_size = QUEUE_SIZE,
+	    .messages = true,
 	    .features = F_MTU | F_MAC | F_STATUS | VIRTIO_F_INDIRECT_DESC | VIRTIO_F_EVENT_IDX |
 	                VIRTIO_F_VERSION_1,
 	    .read_config = read_config,
@@ -288,9 +289,8 @@ void ports_write(struct vm *vm, uint64_t offset, uint64_t value, uint32_t width)
 	struct port *p = vm->ports[offset / GUEST_PORT_STEP];
 	uint64_t at = offset % GUEST_PORT_STEP;
 
-	(void)width;
 	if (at == VIRTIO_PCI_NOTIFY * VIRTIO_PCI_PART + PORT_SENDS * VIRTIO_PCI_NOTIFY_STEP)
 		this_vcpu()->call.again = !port_send(p);
 	else if (at / VIRTIO_PCI_PART != VIRTIO_PCI_NOTIFY)
-		virtio_pci_write(&p->device, at, value);
+		virtio_pci_write(&p->device, at, value, width);
 }

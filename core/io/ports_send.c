@@ -291,8 +291,8 @@ static bool send_frames(struct sending *s)
 	return true;
 }
 
-/* Interrupts the port's VM. */
-static void tell(struct port *p)
+/* Interrupts the port's VM for one of its queues. */
+static void tell(struct port *p, uint32_t queue)
 {
 	struct virtio_pci *d = &p->device;
 	struct spinlock *lock = &d->function.vm->devices;
@@ -303,7 +303,7 @@ static void tell(struct port *p)
 	malformed = p->queues[PORT_RECEIVES].malformed || p->queues[PORT_SENDS].malformed;
 	spin_unlock(&p->lock);
 	if (virtio_pci_is_live(d) && d->function.alive)
-		virtio_pci_tell(d, !malformed);
+		virtio_pci_tell(d, queue, !malformed);
 	spin_unlock(lock);
 }
 
@@ -334,9 +334,9 @@ bool port_send(struct port *p)
 	spin_unlock(&p->lock);
 	for (uint32_t i = 0; s.told; s.told >>= 1, i++) {
 		if (s.told & 1)
-			tell(p->network->ports[i]);
+			tell(p->network->ports[i], PORT_RECEIVES);
 	}
 	if (s.tell_self)
-		tell(p);
+		tell(p, PORT_SENDS);
 	return done;
 }

@@ -36,7 +36,7 @@ static bool use(struct virtio_pci *d, uint32_t queue, int32_t n, const struct ev
 	for (int32_t i = 0; i < n && good; i++)
 		good = virtqueue_use(d->function.vm, q, events ? &events[i] : NULL,
 		                     events ? sizeof(*events) : 0);
-	virtio_pci_tell(d, good);
+	virtio_pci_tell(d, queue, good);
 	return good;
 }
 
@@ -115,8 +115,7 @@ uint64_t power_key_read(struct vm *vm, uint64_t offset, uint32_t width)
 
 void power_key_write(struct vm *vm, uint64_t offset, uint64_t value, uint32_t width)
 {
-	(void)width;
-	virtio_pci_write(&vm->key->device, offset, value);
+	virtio_pci_write(&vm->key->device, offset, value, width);
 }
 
 /* --- the key ------------------------------------------------------------------------------- */

@@ -54,8 +54,7 @@ void check_config(struct nic *n)
 	          "config_generation stays while nothing changes");
 }
 
-/* Waits for a change of the link, which the test makes, for half a second. */
-static bool await_link(const struct nic *n, uint32_t status)
+bool await_link(const struct nic *n, uint32_t status)
 {
 	for (uint32_t i = 0; i < 5000 && in16(n->config + STATUS) != status; i++)
 		pause();

@@ -5,8 +5,7 @@
 
 #define BURST 8U
 
-/* Sends so many frames to nobody by one notification, and takes their buffers back. */
-static bool send_away(struct nic *n, uint32_t frames)
+bool send_away(struct nic *n, uint32_t frames)
 {
 	const uint8_t *at = nic_frame_away(n, 0, 60);
 	bool good;

@@ -37,24 +37,30 @@ static void check_traffic(struct nic *n)
 	check_wraps(n);
 }
 
-/* link=1: only what a change of the link does, which somebody else makes. */
+/* link=1: only what a change of the link does, which somebody else makes. messages=1: only MSI-X,
+ * or what it does about that. */
 int guest_main(uint64_t hartid)
 {
 	static struct nic nic;
-	bool link = bootarg_num("link", 0);
+	bool link = bootarg_num("link", 0), messages = bootarg_num("messages", 0);
 
 	(void)hartid;
 	if (!nic_find(&nic, 0)) {
 		report(false, "4.1.2", "there is a network device");
 		return report_end() ? 0 : 1;
 	}
-	irq_open();
-	if (!link)
+	if (messages)
+		messages_open();
+	else
+		irq_open();
+	if (!link && !messages)
 		check_device(&nic);
 	if (!peer_open() || !nic_start(&nic, 0, SLOTS) || !meets(&nic))
 		report(false, "3.1.1", "the device can be set up, and another station answers");
 	else if (link)
-		check_link(&nic);
+		(messages ? check_link_messages : check_link)(&nic);
+	else if (messages)
+		check_messages(&nic);
 	else
 		check_traffic(&nic);
 	nic_end_peer(&nic);

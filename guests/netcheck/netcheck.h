@@ -29,5 +29,14 @@ void check_broken(struct nic *n);
 void check_resets(struct nic *n);
 void check_wraps(struct nic *n);
 void check_link(struct nic *n);
+/* With bootarg messages=1, instead of all of these: by an IMSIC, which messages_open() sets up. */
+void messages_open(void);
+void check_messages(struct nic *n);
+void check_link_messages(struct nic *n);
+
+/* Sends so many frames to nobody by one notification, and takes their buffers back. */
+bool send_away(struct nic *n, uint32_t frames);
+/* Waits for a change of the link, which the test makes, for half a second. */
+bool await_link(const struct nic *n, uint32_t status);
 
 #endif

@@ -200,7 +200,7 @@ void nic_end_peer(struct nic *n);
 /* Lets other VMs, or the second device here, do what they have to. */
 void pause(void);
 
-/* Interrupts, as the PLIC has them. */
+/* Interrupts, as the PLIC has them. Before irq_open() there are none. */
 void irq_open(void);
 /* Whether the device interrupts: takes the interrupt. irq_done() completes it. */
 bool irq_claim(void);

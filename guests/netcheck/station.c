@@ -198,7 +198,7 @@ void irq_open(void)
 
 bool irq_claim(void)
 {
-	return in32(PLIC + 0x200004 + 0x1000 * context) == source;
+	return source && in32(PLIC + 0x200004 + 0x1000 * context) == source;
 }
 
 void irq_done(void)

@@ -32,6 +32,9 @@ uint32_t raised[STATIONS];
 uint64_t instret_step;
 uint64_t machine_time;
 uint32_t stations_virt;
+uint32_t stations_aia;
+struct sent_message messages[MESSAGES];
+uint32_t n_messages;
 uint32_t logged;
 struct platform platform = {.timebase = 10000000};
 _Thread_local struct vcpu *driver_vcpu;
@@ -43,6 +46,7 @@ const uint8_t macs[STATIONS][6] = {
 const uint8_t broadcast[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 
 static struct vm_config configs[STATIONS];
+static struct vcpu vcpus[STATIONS][VCPUS];
 static uint32_t limits[2];
 
 /* --- what is around it --------------------------------------------------------------------- */
@@ -130,9 +134,10 @@ void log_line(const char *format, ...)
 
 void imsic_send(hpa_t page, uint32_t identity)
 {
-	(void)page;
-	(void)identity;
-	fail();
+	uint64_t number = (page.a - FILE_OF(0, 0)) / (VCPUS * PAGE_SIZE);
+
+	assert_true(number < STATIONS && stations_aia >> number & 1);
+	messages[n_messages++ % MESSAGES] = (struct sent_message){page.a, identity};
 }
 
 void host_fence_devices(void)
@@ -227,8 +232,16 @@ void stations_make(void)
 	add_port(2, 0, true);
 	add_port(0, 1, false);
 	add_port(3, 1, false);
-	for (uint32_t i = 0; i < STATIONS; i++)
+	n_messages = 0;
+	for (uint32_t i = 0; i < STATIONS; i++) {
 		stations[i].config = &configs[i];
+		configs[i].aia = stations_aia >> i & 1;
+		configs[i].n_vcpus = VCPUS;
+		for (uint32_t n = 0; n < VCPUS; n++) {
+			vcpus[i][n].guest_file_at.a = FILE_OF(i, n);
+			stations[i].vcpus[n] = &vcpus[i][n];
+		}
+	}
 	ports_make(&tree, alloc);
 	for (uint32_t i = 0; i < STATIONS; i++) {
 		ports_add(&stations[i]);

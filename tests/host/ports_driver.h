@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * VMs with ports of networks, each with memory of its own and a driver as the specification has it
- * (VIRTIO 1.2, 2.7 and 5.1), for test_ports.c, test_port_limits.c, test_ports_offload.c and
- * test_ports_threads.c.
+ * (VIRTIO 1.2, 2.7 and 5.1), for test_ports.c, test_port_limits.c, test_port_messages.c,
+ * test_ports_offload.c and test_ports_threads.c.
  *
  *   network 0: the first ports of VMs 0, 1 and 2; that of VM 2 is the uplink
  *   network 1: the second port of VM 0, and the first of VM 3
@@ -61,6 +61,20 @@ void stations_limit(uint32_t frames_per_ms, uint32_t bytes_per_ms);
  * FIRST_SLOT on. */
 #define FIRST_SLOT 2U
 extern uint32_t stations_virt;
+/* VMs that stations_make() gives an AIA: bit n is VM n. Each has VCPUS vcpus with an interrupt
+ * file, whose page has the address FILE_OF(). */
+#define VCPUS                 2U
+#define FILE_OF(number, vcpu) (0x28001000UL + 0x1000UL * (VCPUS * (number) + (vcpu)))
+extern uint32_t stations_aia;
+/* The messages that were sent, and the last ones of them. */
+#define MESSAGES 16U
+struct sent_message {
+	uint64_t file;
+	uint32_t identity;
+};
+extern struct sent_message messages[MESSAGES];
+extern uint32_t n_messages;
+
 /* Sets whether network 0 has offloads, for stations_make(); not at first. */
 void stations_offload(bool on);
 

@@ -436,7 +436,7 @@ static void another_configuration(void **state)
 		assert_true(level);
 		assert_int_equal(in(0x15, 1), (uint8_t)n);
 		if (n % 2)
-			virtio_pci_tell(d, true);
+			virtio_pci_tell(d, 0, true);
 		assert_int_equal(in(ISR, 1), n % 2 ? 3 : 2);
 		assert_false(level);
 	}

@@ -47,7 +47,10 @@ ping -q -c 20 -i 0.01 10.0.0.2 | grep packets
     "beta": UP.format(own=2) + CROSS.format(other=1) +
             "sha256sum </tmp/got; sha256sum </tmp/sent",
 }
-
+# Lines of /proc/interrupts.
+INTERRUPTS = """
+grep virtio /proc/interrupts
+"""
 
 # Two networks, one of them with offloads. Alpha sends a file to beta over each.
 BOTH = """
@@ -109,12 +112,12 @@ def pull_and_plug(path):
         assert machine.ask("link alpha up") == (0, ["alpha: 1 link is up"])
 
 
-def with_networks(tmp_path, scripts, networks):
+def with_networks(tmp_path, scripts, networks, properties=""):
     """A tree of guests with the driver of ports."""
     (tmp_path / "test").mkdir()
     for name in ("failover", "net_failover", "virtio_net"):
         shutil.copy(harness.ROOT / f"build/guest/disk-modules/{name}.ko", tmp_path / "test")
-    tree = harness.linux_tree(tmp_path, scripts)
+    tree = harness.linux_tree(tmp_path, scripts, properties=properties)
     text = tree.read_text(encoding="utf-8").rstrip()
     assert text.endswith("};")
     tree.write_text(text[:-len("};")] + networks, encoding="utf-8")
@@ -128,27 +131,50 @@ def said_by(result, scripts):
             for name, lines in said.items()}
 
 
-@harness.short_on("sbi")
-def test_files_cross(tmp_path, backend):
-    """Both ways, and whole, of drivers that take interrupts; what the ports counted adds up. Before
-    that the driver of one sees its link go, and come again."""
-    tree = with_networks(tmp_path, SCRIPTS, NETWORK)
+def cross(tmp_path, scripts, properties="", **others):
+    """Files go both ways, and whole, of drivers that take interrupts; what the ports counted adds
+    up. Before that the driver of one sees its link go, and come again. Returns what each guest said
+    behind that."""
+    tree = with_networks(tmp_path, scripts, NETWORK, properties)
     operator = threading.Thread(target=pull_and_plug, args=[tmp_path / "control"])
-    result = harness.run(tree, backend=backend, meanwhile=operator,
-                         options=["--control", tmp_path / "control"])
+    result = harness.run(tree, meanwhile=operator, options=["--control", tmp_path / "control"],
+                         **others)
     assert result.status == harness.OK, str(result)
-    own = said_by(result, SCRIPTS)
+    own = said_by(result, scripts)
     assert own["alpha"][:5] == ["02:00:00:00:00:01", "1500", "0", "1",
                                 "20 packets transmitted, 20 packets received, 0% packet loss"]
     assert own["beta"][:2] == ["02:00:00:00:00:02", "1500"]
-    assert own["alpha"][5] == "1024000" and len(set(own["alpha"][6:])) == 2
-    assert own["alpha"][5:] == own["beta"][2:]
+    assert own["alpha"][5] == "1024000" and len(set(own["alpha"][6:8])) == 2
+    assert own["alpha"][5:8] == own["beta"][2:5]
     alpha, beta = counts(result, "alpha"), counts(result, "beta")
     assert alpha["sent refused"] == beta["sent refused"] == 0
     # What alpha sends before its driver knows that the link is down is lost at alpha.
     assert alpha["sent frames"] + beta["sent frames"] == sum(
         one["received frames"] + one["received lost"] for one in (alpha, beta)), str(result)
     assert min(alpha["sent bytes"], beta["sent bytes"]) > 1000 * 1024
+    return {"alpha": own["alpha"][8:], "beta": own["beta"][5:]}
+
+
+@harness.short_on("sbi")
+def test_files_cross(tmp_path, backend):
+    assert cross(tmp_path, SCRIPTS, backend=backend) == {"alpha": [], "beta": []}
+
+
+@pytest.mark.long
+def test_messages(tmp_path):
+    """With an AIA the driver has a message for each queue, and one for changes of the link, of
+    which alpha sees two."""
+    said = cross(tmp_path, {name: script + INTERRUPTS for name, script in SCRIPTS.items()},
+                 'interrupts = "aia";')
+    for name, changes in (("alpha", 2), ("beta", 0)):
+        taken = {}
+        for line in said[name]:
+            found = re.fullmatch(r" *\d+: +(\d+) +PCI-MSIX-\S+ +\d+ +Edge +virtio0-(\S+)", line)
+            assert found, line
+            taken[found[2]] = int(found[1])
+        print(name, taken)
+        assert set(taken) == {"config", "input.0", "output.0"}, said[name]
+        assert taken["config"] == changes and taken["input.0"] > 0, said[name]
 
 
 @pytest.mark.long

@@ -14,7 +14,7 @@ FILE = os.path.join(TOP, "tests", "peers.toml")
 # What a test saw lies here until the next `make test` or `make peers`.
 SEEN = os.path.join(BUILD, "test", "peers")
 # A verdict of most cases, by test. Other tests have none: all their cases are listed.
-USUAL = {"self test": "PASS", "perf test": "Ok", "network device": "PASS"}
+USUAL = {"self test": "PASS", "perf test": "Ok", "network device": "PASS", "MSI-X": "PASS"}
 # A property of a peer beside its cases. Old entries may lack some.
 SAYS = "says "
 HOW = "make peers"

@@ -27,6 +27,9 @@
 #define EVENT_IDX  0x20000000U
 #define VERSION_1  0x100000000UL
 #define MAC_STATUS 0x10020U
+/* The offloads that a driver has to take, which is one for buffers of MERGED bytes then. */
+#define OFFLOADS 0x8182U
+#define MERGED   512U
 
 /* A port's driver. Its queues are at a place of the VM's memory that no other port has. */
 struct driver {
@@ -105,7 +108,8 @@ bool driver_frame(struct driver *d, const uint8_t to[6], uint32_t number, uint32
 /* Notifies the device, again and again if it asks for that. */
 void driver_notify(const struct driver *d);
 
-/* Takes frames that have come, checks each, and gives the buffers back. Returns how many. */
+/* Takes frames that have come, checks each, and gives the buffers back, as it does with those in
+ * which there is nothing. Returns how many frames. */
 uint32_t driver_take(struct driver *d);
 
 uint64_t driver_used(const struct driver *d, uint32_t queue);

@@ -47,6 +47,7 @@ static const struct header none, tcp = {CSUM, TCPV4, 66, SEGMENTS, 34, 16, 0};
 
 static struct driver drivers[STATIONS];
 static uint32_t sizes[STATIONS]; /* of the buffers to receive */
+static bool only_sends;          /* open_port() enables no queue that receives */
 
 /* --- a driver ------------------------------------------------------------------------------ */
 
@@ -98,7 +99,7 @@ static void open_port(uint32_t i, uint64_t features, uint32_t buffers, uint32_t 
 			out(d, 0x20 + 8 * n, driver_address(d, driver_area(d, q, n)), 4);
 			out(d, 0x24 + 8 * n, 0, 4);
 		}
-		out(d, 0x1c, 1, 2);
+		out(d, 0x1c, !only_sends || q == PORT_SENDS, 2);
 	}
 	sizes[i] = size;
 	for (uint32_t n = 0; n < buffers; n++) {
@@ -589,6 +590,46 @@ static void the_receiver_is_reset(void **state)
 	}
 }
 
+/* A driver enables its other queue while a frame is on its way: to where it was. */
+static void a_queue_that_starts_later(void **state)
+{
+	(void)state;
+	for (uint32_t stays = 1; stays < 4; stays++) {
+		start(0, 24, 4000);
+		only_sends = true;
+		open_port(0, 0, 0, 4000);
+		only_sends = false;
+		offer_frame(0, broadcast, LARGEST, tcp, 1, 0);
+		instret_step = 4000;
+		while (!used(1))
+			assert_true(notify_once(0));
+		for (uint32_t i = 0; i < stays; i++)
+			assert_true(notify_once(0));
+		instret_step = 0;
+		out(&drivers[0], 0x16, PORT_RECEIVES, 2);
+		out(&drivers[0], 0x1c, 1, 2);
+		notify(0);
+		for (uint32_t i = 1; i < 3; i++) {
+			assert_frame(i, 0, broadcast, LARGEST, tcp, true);
+			assert_no_frame(i);
+			assert_counts(i, 0, 0, 1, 0);
+		}
+	}
+}
+
+/* A stop is no reset: what was taken before it is still the frame's. */
+static void the_receiver_stops_for_a_moment(void **state)
+{
+	(void)state;
+	start(0, 24, 4000);
+	begin(0, LARGEST, 5);
+	set_space(&drivers[1], PCI_COMMAND, 0);
+	out(&drivers[1], 0x16, 1, 2);
+	set_space(&drivers[1], PCI_COMMAND, MASTERS);
+	notify(0);
+	assert_frame(1, 0, macs[1], LARGEST, tcp, true);
+}
+
 /* The buffers are there for others, and the next frame is no part of this one. */
 static void the_sender_is_reset(void **state)
 {
@@ -772,6 +813,8 @@ int main(void)
 	    cmocka_unit_test(two_senders_and_too_few),
 	    cmocka_unit_test(a_frame_that_changes),
 	    cmocka_unit_test(the_receiver_is_reset),
+	    cmocka_unit_test(a_queue_that_starts_later),
+	    cmocka_unit_test(the_receiver_stops_for_a_moment),
 	    cmocka_unit_test(the_sender_is_reset),
 	    cmocka_unit_test(a_driver_is_told_later),
 	    cmocka_unit_test(event_indexes),

@@ -41,7 +41,7 @@ coverage: $(COV_BIN)
 CORE_COVERAGE_TESTS := vm_config vm_refusals guest_dt dt_path seed vuart vplic console \
 	console_live console_edit console_frames console_request console_random printf \
 	words vpci pci_assign vaplic device_node dma iommu vm_quiet power_key ports port_limits \
-	ports_offload virtio_mmio
+	$(PORTS_LARGE_TESTS) virtio_mmio
 CORE_COVERAGE_LINES ?= 90
 CORE_COVERAGE_STEPS ?= 600000
 CORE_COV := $(B)/core-cov

@@ -116,11 +116,13 @@ PORTS_SRC := tests/host/ports_driver.c $(addprefix core/io/,ports.c ports_send.c
 HOST_SRC_ports := tests/host/test_ports.c $(PORTS_SRC)
 HOST_TESTS += port_limits
 HOST_SRC_port_limits := tests/host/test_port_limits.c $(PORTS_SRC)
-HOST_TESTS += ports_offload
-HOST_SRC_ports_offload := tests/host/test_ports_offload.c $(PORTS_SRC)
+PORTS_LARGE_TESTS := ports_offload ports_offload_stays ports_offload_hostile
+HOST_TESTS += $(PORTS_LARGE_TESTS)
+$(foreach t,$(PORTS_LARGE_TESTS),$(eval HOST_SRC_$(t) := tests/host/test_$(t).c \
+	tests/host/ports_large.c $(PORTS_SRC)))
 HOST_TESTS += virtio_mmio
 HOST_SRC_virtio_mmio := tests/host/test_virtio_mmio.c $(PORTS_SRC)
-PORTS_TESTS := ports port_limits ports_offload virtio_mmio
+PORTS_TESTS := ports port_limits $(PORTS_LARGE_TESTS) virtio_mmio
 $(sort $(foreach t,$(PORTS_TESTS),$(HOST_SRC_$(t):%=$(B)/host/obj/%.o))): \
 	HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_READS
 

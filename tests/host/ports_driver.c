@@ -345,15 +345,16 @@ void driver_describe(const struct driver *d, uint32_t queue, uint32_t n, uint64_
 	memcpy(at + 12, ends, 4);
 }
 
-static uint16_t *word(const struct driver *d, uint32_t queue, uint32_t which, uint32_t n)
+uint16_t *driver_word(const struct driver *d, uint32_t queue, uint32_t which, uint32_t n)
 {
 	return (uint16_t *)(void *)driver_area(d, queue, which) + n;
 }
 
 void driver_offer(struct driver *d, uint32_t queue, uint32_t head)
 {
-	*word(d, queue, VIRTIO_AVAILABLE, 2 + d->given[queue] % QUEUE) = (uint16_t)head;
-	__atomic_store_n(word(d, queue, VIRTIO_AVAILABLE, 1), ++d->given[queue], __ATOMIC_RELEASE);
+	*driver_word(d, queue, VIRTIO_AVAILABLE, 2 + d->given[queue] % QUEUE) = (uint16_t)head;
+	__atomic_store_n(driver_word(d, queue, VIRTIO_AVAILABLE, 1), ++d->given[queue],
+	                 __ATOMIC_RELEASE);
 	/* The driver looks at the device's wish after it. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
@@ -397,7 +398,7 @@ void driver_start(struct driver *d, uint32_t station, uint32_t n, uint64_t featu
 	assert_int_equal(in(d, STATUS, 1), 0xf);
 }
 
-static uint8_t contents(uint32_t number, uint32_t i)
+uint8_t driver_contents(uint32_t number, uint32_t i)
 {
 	return (uint8_t)(number * 31 + i * 7 + (i >> 8));
 }
@@ -417,7 +418,7 @@ bool driver_frame(struct driver *d, const uint8_t to[6], uint32_t number, uint32
 	memcpy(at + 6, d->vm->config->ports[d->n].mac, 6);
 	memcpy(at + 12, &number, size < 16 ? size - 12 : 4);
 	for (uint32_t i = 16; i < size; i++)
-		at[i] = contents(number, i);
+		at[i] = driver_contents(number, i);
 	driver_describe(d, PORT_SENDS, slot, driver_address(d, at - HEADER), HEADER + size, 0, 0);
 	driver_offer(d, PORT_SENDS, slot);
 	d->sent++;
@@ -437,7 +438,7 @@ void driver_notify(const struct driver *d)
 
 uint64_t driver_used(const struct driver *d, uint32_t queue)
 {
-	return __atomic_load_n(word(d, queue, VIRTIO_USED, 1), __ATOMIC_ACQUIRE);
+	return __atomic_load_n(driver_word(d, queue, VIRTIO_USED, 1), __ATOMIC_ACQUIRE);
 }
 
 /* From somebody of its network, with the header that a device writes for so many buffers. */
@@ -452,7 +453,7 @@ static bool is_good(const struct driver *d, const uint8_t *at, uint32_t size, ui
 	size -= HEADER;
 	memcpy(&number, at + 12, size < 16 ? size - 12 : 4);
 	for (uint32_t i = 16; i < size; i++) {
-		if (at[i] != contents(number, i))
+		if (at[i] != driver_contents(number, i))
 			return false;
 	}
 	return !memcmp(at, broadcast, 6) || !memcmp(at, d->vm->config->ports[d->n].mac, 6);
@@ -462,7 +463,7 @@ static bool is_good(const struct driver *d, const uint8_t *at, uint32_t size, ui
  * bytes these are. */
 static uint32_t take_buffer(struct driver *d, uint8_t *bytes)
 {
-	uint16_t *ring = word(d, PORT_RECEIVES, VIRTIO_USED, 2);
+	uint16_t *ring = driver_word(d, PORT_RECEIVES, VIRTIO_USED, 2);
 	uint32_t entry[2];
 
 	memcpy(entry, &ring[4 * (d->got[PORT_RECEIVES]++ % QUEUE)], sizeof(entry));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * VMs with ports of networks, each with memory of its own and a driver as the specification has it
- * (VIRTIO 1.2, 2.7 and 5.1), for test_ports.c, test_port_limits.c, test_ports_offload.c and
- * test_ports_threads.c.
+ * (VIRTIO 1.2, 2.7 and 5.1), for test_ports.c, test_port_limits.c, test_ports_threads.c and,
+ * with ports_large.h, test_ports_offload.c and others.
  *
  *   network 0: the first ports of VMs 0, 1 and 2; that of VM 2 is the uplink
  *   network 1: the second port of VM 0, and the first of VM 3
@@ -91,6 +91,12 @@ void set_space(const struct driver *d, uint32_t offset, uint32_t value);
 uint8_t *driver_area(const struct driver *d, uint32_t queue, uint32_t which);
 uint8_t *driver_buffer(const struct driver *d, uint32_t queue, uint32_t slot);
 uint64_t driver_address(const struct driver *d, const uint8_t *at);
+
+/* The n-th 16-bit word of an area. */
+uint16_t *driver_word(const struct driver *d, uint32_t queue, uint32_t which, uint32_t n);
+
+/* The i-th byte of frame `number`, from 16 on. */
+uint8_t driver_contents(uint32_t number, uint32_t i);
 
 void driver_describe(const struct driver *d, uint32_t queue, uint32_t n, uint64_t address,
                      uint32_t size, uint32_t flags, uint32_t next);

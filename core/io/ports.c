@@ -101,12 +101,12 @@ static void stop(struct port *p, struct port_queue *q, struct virtio_queue *ring
 	if (p->offload && q == &p->queues[PORT_SENDS])
 		port_offload_stop(p);
 	/* It goes on there if there was no reset. */
-	if (q->started && ring->enabled) {
-		ring->next = q->ring.next;
-		ring->used = q->ring.n_used;
-	} else {
+	if (!ring->enabled) {
 		q->epoch++;
 		q->owed = false;
+	} else if (q->started) {
+		ring->next = q->ring.next;
+		ring->used = q->ring.n_used;
 	}
 }
 
@@ -119,7 +119,9 @@ static void start(struct port *p, struct port_queue *q, const struct virtio_queu
 	good = virtqueue_map(d->function.vm, ring, d->virtio.accepted, &q->ring);
 	atomic_store_explicit(&q->live, good, memory_order_relaxed);
 	q->malformed = !good;
-	p->reached = p->admitted = 0;
+	/* The other queue may start while a frame is on its way. */
+	if (q == &p->queues[PORT_SENDS])
+		p->reached = p->admitted = 0;
 	spin_unlock(&p->lock);
 	if (!good)
 		virtio_pci_tell(d, 0, false);

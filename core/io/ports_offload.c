@@ -74,8 +74,11 @@ static bool enter(struct port_offload *o, struct port *to, bool *tell)
 	q->users += good;
 	to->counts.lost += !good;
 	*tell = q->malformed;
-	if (!o->n || !good) {
-		o->n = o->in = o->out = 0;
+	/* Of a dead queue the epoch may change just now. */
+	if (!good) {
+		o->n = 0;
+	} else if (!o->n) {
+		o->in = o->out = 0;
 		o->room = o->copied = o->read = o->written = 0;
 		o->epoch = q->epoch;
 	}

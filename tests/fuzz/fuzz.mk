@@ -32,7 +32,8 @@ FUZZ_SRC_devices   := tests/fuzz/fuzz_devices.c core/life/guest_dt.c tools/vm_ch
 FUZZ_MUTATOR_devices := $(addprefix tests/fuzz/,mutate_fdt.c words_board.c)
 FUZZ_LIBS_devices  := -lfdt -lcmocka
 FUZZ_OPTIONS_devices := -max_len=12000
-FUZZ_SRC_ports     := $(addprefix tests/fuzz/,fuzz_ports.c ports_model.c) $(PORTS_SRC)
+FUZZ_SRC_ports     := $(addprefix tests/fuzz/,fuzz_ports.c fuzz_ports_driver.c \
+	ports_model.c ports_model_offload.c) $(PORTS_SRC)
 FUZZ_LIBS_ports    := -lcmocka
 FUZZ_OPTIONS_ports := -max_len=800
 FUZZ_OPTIONS_host_dt   := -max_len=4096

@@ -9,19 +9,12 @@
 #define UP         0x0cU /* FEATURES_OK, DRIVER_OK */
 #define BROKEN     0x40U
 #define UPLINK     2U
-#define CHECKED    (HEADER + 14U)
+#define CHECKED    MODEL_CHECKED
 #define MOST_PARTS 6U
+#define LARGEST    65550U
 
 struct model_port model_ports[MODEL_PORTS];
 uint8_t model_rams[STATIONS][BYTES];
-
-struct buffer {
-	uint32_t head, n;
-	uint64_t size;
-	struct {
-		uint64_t at, size;
-	} parts[MOST_PARTS];
-};
 
 /* --- a VM's memory ---------------------------------------------------------------------------- */
 
@@ -30,7 +23,7 @@ static bool is_inside(uint64_t at, uint64_t size)
 	return at < BYTES && size <= BYTES - at;
 }
 
-static uint64_t get(const struct model_port *p, uint64_t at, uint32_t width)
+uint64_t model_get(const struct model_port *p, uint64_t at, uint32_t width)
 {
 	uint64_t value = 0;
 
@@ -38,13 +31,12 @@ static uint64_t get(const struct model_port *p, uint64_t at, uint32_t width)
 	return value;
 }
 
-static void set(const struct model_port *p, uint64_t at, uint32_t width, uint64_t value)
+void model_set(const struct model_port *p, uint64_t at, uint32_t width, uint64_t value)
 {
 	memcpy(&model_rams[p->station][at], &value, width);
 }
 
-/* The n-th byte of a buffer. */
-static uint64_t place(const struct buffer *b, uint64_t n)
+uint64_t model_place(const struct model_buffer *b, uint64_t n)
 {
 	uint32_t i = 0;
 
@@ -53,18 +45,28 @@ static uint64_t place(const struct buffer *b, uint64_t n)
 	return b->parts[i].at + n;
 }
 
+uint64_t model_left(const struct model_buffer *b, uint64_t n)
+{
+	uint32_t i = 0;
+
+	for (; n >= b->parts[i].size; i++)
+		n -= b->parts[i].size;
+	return b->parts[i].size - n;
+}
+
 /* --- queues ------------------------------------------------------------------------------------
  */
 
 static bool walk(const struct model_port *p, const struct model_queue *q, bool writes,
-                 uint32_t most, struct buffer *b)
+                 uint32_t most, struct model_buffer *b)
 {
 	uint64_t table = q->desc, n = q->size, at = b->head;
 	bool led = !p->indirect;
 
 	for (b->n = 0, b->size = 0; at < n && b->n < most;) {
-		uint64_t d = table + 16 * at, address = get(p, d, 8) - RAM;
-		uint32_t size = (uint32_t)get(p, d + 8, 4), flags = (uint32_t)get(p, d + 12, 2);
+		uint64_t d = table + 16 * at, address = model_get(p, d, 8) - RAM;
+		uint32_t size = (uint32_t)model_get(p, d + 8, 4),
+		         flags = (uint32_t)model_get(p, d + 12, 2);
 
 		if (flags & 4) {
 			if (led || flags & 1 || size % 16 || !is_inside(address, size))
@@ -82,40 +84,49 @@ static bool walk(const struct model_port *p, const struct model_queue *q, bool w
 		b->size += size;
 		if (!(flags & 1))
 			return true;
-		at = get(p, d + 14, 2);
+		at = model_get(p, d + 14, 2);
 	}
 	return false;
 }
 
 /* 1: there is a buffer; 0: none; -1: the queue is malformed. */
-static int peek(const struct model_port *p, const struct model_queue *q, bool writes, uint32_t most,
-                struct buffer *b)
+int model_peek(const struct model_port *p, const struct model_queue *q, bool writes, uint32_t most,
+               struct model_buffer *b)
 {
-	uint16_t n = (uint16_t)(get(p, q->avail + 2, 2) - q->next);
+	uint16_t n = (uint16_t)(model_get(p, q->avail + 2, 2) - q->next);
 
 	if (!n)
 		return 0;
 	if (n > q->size)
 		return -1;
-	b->head = (uint32_t)get(p, q->avail + 4 + 2 * (q->next % q->size), 2);
+	b->head = (uint32_t)model_get(p, q->avail + 4 + 2 * (q->next % q->size), 2);
 	return walk(p, q, writes, most, b) ? 1 : -1;
 }
 
-/* Returns whether the driver wants an interrupt. */
-static bool give_back(const struct model_port *p, struct model_queue *q, uint32_t head,
-                      uint64_t len)
+void model_put(const struct model_port *p, struct model_queue *q, uint32_t head, uint64_t len)
 {
-	uint64_t entry = q->used + 4 + 8 * (q->n_used % q->size);
+	uint64_t entry = q->used + 4 + 8 * (q->n_used++ % q->size);
 
-	set(p, entry, 4, head);
-	set(p, entry + 4, 4, len);
-	set(p, q->used + 2, 2, ++q->n_used);
-	if (p->event)
-		return get(p, q->avail + 4 + 2 * q->size, 2) == (uint16_t)(q->n_used - 1);
-	return !(get(p, q->avail, 2) & 1);
+	model_set(p, entry, 4, head);
+	model_set(p, entry + 4, 4, len);
 }
 
-static void give_up(struct model_queue *q)
+bool model_publish(const struct model_port *p, struct model_queue *q, uint32_t n)
+{
+	uint16_t event;
+
+	model_set(p, q->used + 2, 2, q->n_used);
+	if (!p->event)
+		return !(model_get(p, q->avail, 2) & 1);
+	event = (uint16_t)model_get(p, q->avail + 4 + 2 * q->size, 2);
+	for (uint32_t i = 1; i <= n; i++) {
+		if (event == (uint16_t)(q->n_used - i))
+			return true;
+	}
+	return false;
+}
+
+void model_give_up(struct model_queue *q)
 {
 	q->live = false;
 	q->malformed = true;
@@ -167,53 +178,72 @@ static bool goes_to(const struct model_port *from, const struct model_port *to, 
  */
 
 /* Returns whether the receiver has to be told. */
-static bool deliver(const struct model_port *from, const struct buffer *b,
+static bool deliver(const struct model_port *from, const struct model_buffer *b,
                     const uint8_t first[CHECKED], struct model_port *to)
 {
 	struct model_queue *q = &to->queues[PORT_RECEIVES];
-	struct buffer room;
-	int there = q->live && !to->down ? peek(to, q, true, 3, &room) : 0;
+	struct model_buffer room;
+	int there = q->live && !to->down ? model_peek(to, q, true, 3, &room) : 0;
 
 	if (there < 0)
-		give_up(q);
+		model_give_up(q);
 	if (there <= 0 || room.size < b->size) {
 		to->counts.lost++;
 		return q->malformed;
 	}
 	q->next++;
 	for (uint64_t i = 0; i < b->size; i++)
-		set(to, place(&room, i), 1, get(from, place(b, i), 1));
+		model_set(to, model_place(&room, i), 1, model_get(from, model_place(b, i), 1));
 	for (uint64_t i = 0; i < CHECKED; i++)
-		set(to, place(&room, i), 1, first[i]);
+		model_set(to, model_place(&room, i), 1, first[i]);
 	to->counts.received++;
 	to->counts.received_bytes += b->size - HEADER;
-	return give_back(to, q, room.head, b->size);
+	model_put(to, q, room.head, b->size);
+	return model_publish(to, q, 1);
 }
 
-/* Takes one frame. Returns a mask of the ports that have to be told. */
-static uint32_t take(struct model_port *p, const struct buffer *b)
+uint32_t model_targets(struct model_port *p, const struct model_buffer *b, uint8_t first[CHECKED],
+                       bool *good)
 {
-	bool good = b->size >= CHECKED && b->size <= HEADER + MOST;
-	uint8_t first[CHECKED] = {0};
-	uint32_t told = 0;
+	uint32_t to = 0;
 
-	for (uint64_t i = HEADER; i < CHECKED && good; i++)
-		first[i] = (uint8_t)get(p, place(b, i), 1);
-	first[10] = 1;
-	good = good && may_send(p, &first[HEADER + 6]);
-	for (uint32_t i = 0; i < MODEL_PORTS && good && !p->down; i++) {
-		if (goes_to(p, &model_ports[i], &first[HEADER]) &&
-		    deliver(p, b, first, &model_ports[i]))
-			told |= 1U << i;
-	}
-	p->counts.lost += good && p->down;
+	memset(first, 0, CHECKED);
+	*good = b->size >= CHECKED && b->size <= HEADER + (p->offload ? LARGEST : MOST);
+	for (uint64_t i = p->offload ? 0 : HEADER; i < CHECKED && *good; i++)
+		first[i] = (uint8_t)model_get(p, model_place(b, i), 1);
+	if (!p->offload)
+		first[10] = 1;
+	else
+		*good = *good && model_accepts(first, b->size - HEADER);
+	*good = *good && may_send(p, &first[HEADER + 6]);
+	p->counts.lost += *good && p->down;
+	for (uint32_t i = 0; i < MODEL_PORTS && *good && !p->down; i++)
+		to |= goes_to(p, &model_ports[i], &first[HEADER]) ? 1U << i : 0;
+	return to;
+}
+
+uint32_t model_finish(struct model_port *p, const struct model_buffer *b, bool good)
+{
 	p->counts.refused += !good;
 	p->counts.sent += good;
 	p->counts.sent_bytes += good ? b->size - HEADER : 0;
 	p->queues[PORT_SENDS].next++;
-	if (give_back(p, &p->queues[PORT_SENDS], b->head, 0))
-		told |= 1U << (p - model_ports);
-	return told;
+	model_put(p, &p->queues[PORT_SENDS], b->head, 0);
+	return model_publish(p, &p->queues[PORT_SENDS], 1) ? 1U << (p - model_ports) : 0;
+}
+
+/* Takes one frame. Returns a mask of the ports that have to be told. */
+static uint32_t take(struct model_port *p, const struct model_buffer *b)
+{
+	uint8_t first[CHECKED];
+	bool good;
+	uint32_t to = model_targets(p, b, first, &good), told = 0;
+
+	for (uint32_t i = 0; i < MODEL_PORTS; i++) {
+		if (to >> i & 1 && deliver(p, b, first, &model_ports[i]))
+			told |= 1U << i;
+	}
+	return told | model_finish(p, b, good);
 }
 
 static void tell(struct model_port *p)
@@ -226,39 +256,48 @@ static void tell(struct model_port *p)
 	p->isr |= bad ? 2 : 1;
 }
 
+void model_tell(uint32_t ports)
+{
+	for (uint32_t i = 0; i < MODEL_PORTS; i++) {
+		if (ports >> i & 1)
+			tell(&model_ports[i]);
+	}
+}
+
+bool model_listen(const struct model_port *p, const struct model_queue *q)
+{
+	if (p->event)
+		model_set(p, q->used + 4 + 8 * q->size, 2, q->next);
+	return model_get(p, q->avail + 2, 2) != q->next;
+}
+
 uint32_t model_notify(struct model_port *p)
 {
 	struct model_queue *q = &p->queues[PORT_SENDS];
 	uint32_t told = 0, n = 0;
-	struct buffer b;
+	struct model_buffer b;
 
 	while (q->live && n < 100000) {
-		int there = peek(p, q, false, MOST_PARTS, &b);
+		int there = model_peek(p, q, false, MOST_PARTS, &b);
 
 		if (there < 0) {
-			give_up(q);
+			model_give_up(q);
 			told |= 1U << (p - model_ports);
 		} else if (there) {
 			told |= take(p, &b);
 			n++;
-		} else {
-			if (p->event)
-				set(p, q->used + 4 + 8 * q->size, 2, q->next);
-			if (get(p, q->avail + 2, 2) == q->next)
-				break;
+		} else if (!model_listen(p, q)) {
+			break;
 		}
 	}
-	for (uint32_t i = 0; i < MODEL_PORTS; i++) {
-		if (told >> i & 1)
-			tell(&model_ports[i]);
-	}
+	model_tell(told);
 	return n;
 }
 
 /* --- what is set up ----------------------------------------------------------------------------
  */
 
-void model_make(void)
+void model_make(bool offload)
 {
 	static const uint8_t where[MODEL_PORTS][3] = {
 	    {0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {0, 1, 1}, {3, 0, 1}};
@@ -268,6 +307,7 @@ void model_make(void)
 		model_ports[i] =
 		    (struct model_port){.station = where[i][0],
 		                        .network = where[i][2],
+		                        .offload = offload && !where[i][2],
 		                        .d = {.vm = &stations[where[i][0]], .n = where[i][1]}};
 }
 
@@ -315,8 +355,14 @@ void model_changed(struct model_port *p)
 		enabled = in(d, 0x1c, 2);
 		if (!status)
 			q->next = q->n_used = 0;
+		if (!enabled) {
+			q->resets++;
+			q->owed = false;
+		}
 		if (!live || !enabled) {
 			q->live = q->malformed = false;
+			if (i == PORT_SENDS)
+				model_stop_way(p);
 		} else if (!q->started) {
 			q->live = start(p, q);
 			q->malformed = !q->live;
@@ -333,7 +379,9 @@ void model_reset(struct model_port *p, bool alive)
 {
 	p->isr = 0;
 	p->broken = p->live = false;
-	memset(p->queues, 0, sizeof(p->queues));
+	for (uint32_t i = 0; i < PORT_QUEUES; i++)
+		p->queues[i] = (struct model_queue){.resets = p->queues[i].resets + 1};
+	model_stop_way(p);
 	if (alive)
 		p->counts = (struct port_counts){0};
 }

@@ -40,8 +40,8 @@ coverage: $(COV_BIN)
 # The machine of several harts reaches most of core/; what it never boots with is in unit tests.
 CORE_COVERAGE_TESTS := vm_config vm_refusals guest_dt dt_path seed vuart vplic console \
 	console_live console_edit console_frames console_request console_random printf \
-	words vpci pci_assign vaplic device_node dma iommu vm_quiet power_key ports port_limits \
-	port_messages ports_offload virtio_mmio
+	words vpci pci_assign vaplic device_node dma iommu vm_quiet power_key ports \
+	ports_queues port_limits port_messages $(PORTS_LARGE_TESTS) virtio_mmio
 CORE_COVERAGE_LINES ?= 90
 CORE_COVERAGE_STEPS ?= 600000
 CORE_COV := $(B)/core-cov

@@ -113,16 +113,20 @@ HOST_TESTS += ports
 PORTS_SRC := tests/host/ports_driver.c $(addprefix core/io/,ports.c ports_send.c ports_offload.c \
 	virtio_mmio.c virtio_pci.c vm_virt.c notifier.c virtqueue.c vpci.c) \
 	core/devices/virtio.c core/devices/vswitch.c
-HOST_SRC_ports := tests/host/test_ports.c $(PORTS_SRC)
+HOST_SRC_ports := tests/host/test_ports.c tests/host/ports_plain.c $(PORTS_SRC)
+HOST_TESTS += ports_queues
+HOST_SRC_ports_queues := tests/host/test_ports_queues.c tests/host/ports_plain.c $(PORTS_SRC)
 HOST_TESTS += port_limits
 HOST_SRC_port_limits := tests/host/test_port_limits.c $(PORTS_SRC)
 HOST_TESTS += port_messages
 HOST_SRC_port_messages := tests/host/test_port_messages.c $(PORTS_SRC)
-HOST_TESTS += ports_offload
-HOST_SRC_ports_offload := tests/host/test_ports_offload.c $(PORTS_SRC)
+PORTS_LARGE_TESTS := ports_offload ports_offload_stays ports_offload_hostile
+HOST_TESTS += $(PORTS_LARGE_TESTS)
+$(foreach t,$(PORTS_LARGE_TESTS),$(eval HOST_SRC_$(t) := tests/host/test_$(t).c \
+	tests/host/ports_large.c $(PORTS_SRC)))
 HOST_TESTS += virtio_mmio
 HOST_SRC_virtio_mmio := tests/host/test_virtio_mmio.c $(PORTS_SRC)
-PORTS_TESTS := ports port_limits port_messages ports_offload virtio_mmio
+PORTS_TESTS := ports ports_queues port_limits port_messages $(PORTS_LARGE_TESTS) virtio_mmio
 $(sort $(foreach t,$(PORTS_TESTS),$(HOST_SRC_$(t):%=$(B)/host/obj/%.o))): \
 	HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_READS
 

@@ -358,15 +358,16 @@ void driver_describe(const struct driver *d, uint32_t queue, uint32_t n, uint64_
 	memcpy(at + 12, ends, 4);
 }
 
-static uint16_t *word(const struct driver *d, uint32_t queue, uint32_t which, uint32_t n)
+uint16_t *driver_word(const struct driver *d, uint32_t queue, uint32_t which, uint32_t n)
 {
 	return (uint16_t *)(void *)driver_area(d, queue, which) + n;
 }
 
 void driver_offer(struct driver *d, uint32_t queue, uint32_t head)
 {
-	*word(d, queue, VIRTIO_AVAILABLE, 2 + d->given[queue] % QUEUE) = (uint16_t)head;
-	__atomic_store_n(word(d, queue, VIRTIO_AVAILABLE, 1), ++d->given[queue], __ATOMIC_RELEASE);
+	*driver_word(d, queue, VIRTIO_AVAILABLE, 2 + d->given[queue] % QUEUE) = (uint16_t)head;
+	__atomic_store_n(driver_word(d, queue, VIRTIO_AVAILABLE, 1), ++d->given[queue],
+	                 __ATOMIC_RELEASE);
 	/* The driver looks at the device's wish after it. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
@@ -403,14 +404,14 @@ void driver_start(struct driver *d, uint32_t station, uint32_t n, uint64_t featu
 	for (uint32_t i = 0; i < buffers; i++) {
 		driver_describe(d, PORT_RECEIVES, i,
 		                driver_address(d, driver_buffer(d, PORT_RECEIVES, i)),
-		                HEADER + MOST, 2, 0);
+		                features & OFFLOADS ? MERGED : HEADER + MOST, 2, 0);
 		driver_offer(d, PORT_RECEIVES, i);
 	}
 	out(d, STATUS, 0xf, 1);
 	assert_int_equal(in(d, STATUS, 1), 0xf);
 }
 
-static uint8_t contents(uint32_t number, uint32_t i)
+uint8_t driver_contents(uint32_t number, uint32_t i)
 {
 	return (uint8_t)(number * 31 + i * 7 + (i >> 8));
 }
@@ -423,14 +424,14 @@ bool driver_frame(struct driver *d, const uint8_t to[6], uint32_t number, uint32
 	d->got[PORT_SENDS] = (uint16_t)driver_used(d, PORT_SENDS);
 	if ((uint16_t)(d->given[PORT_SENDS] - d->got[PORT_SENDS]) == QUEUE)
 		return false;
-	/* The device looks at no field of it, as there is no offload. */
-	memset(at, 0xff, HEADER);
+	/* The device looks at no field of it, if there is no offload. */
+	memset(at, d->features & OFFLOADS ? 0 : 0xff, HEADER);
 	at += HEADER;
 	memcpy(at, to, 6);
 	memcpy(at + 6, d->vm->config->ports[d->n].mac, 6);
 	memcpy(at + 12, &number, size < 16 ? size - 12 : 4);
 	for (uint32_t i = 16; i < size; i++)
-		at[i] = contents(number, i);
+		at[i] = driver_contents(number, i);
 	driver_describe(d, PORT_SENDS, slot, driver_address(d, at - HEADER), HEADER + size, 0, 0);
 	driver_offer(d, PORT_SENDS, slot);
 	d->sent++;
@@ -450,13 +451,13 @@ void driver_notify(const struct driver *d)
 
 uint64_t driver_used(const struct driver *d, uint32_t queue)
 {
-	return __atomic_load_n(word(d, queue, VIRTIO_USED, 1), __ATOMIC_ACQUIRE);
+	return __atomic_load_n(driver_word(d, queue, VIRTIO_USED, 1), __ATOMIC_ACQUIRE);
 }
 
-/* From somebody of its network, with the header that a device without offloads writes. */
-static bool is_good(const struct driver *d, const uint8_t *at, uint32_t size)
+/* From somebody of its network, with the header that a device writes for so many buffers. */
+static bool is_good(const struct driver *d, const uint8_t *at, uint32_t size, uint32_t buffers)
 {
-	static const uint8_t header[HEADER] = {[10] = 1};
+	const uint8_t header[HEADER] = {[10] = (uint8_t)buffers};
 	uint32_t number = 0;
 
 	if (size < HEADER + LEAST || memcmp(at, header, HEADER))
@@ -465,26 +466,47 @@ static bool is_good(const struct driver *d, const uint8_t *at, uint32_t size)
 	size -= HEADER;
 	memcpy(&number, at + 12, size < 16 ? size - 12 : 4);
 	for (uint32_t i = 16; i < size; i++) {
-		if (at[i] != contents(number, i))
+		if (at[i] != driver_contents(number, i))
 			return false;
 	}
 	return !memcmp(at, broadcast, 6) || !memcmp(at, d->vm->config->ports[d->n].mac, 6);
 }
 
+/* Takes the next used buffer, of which it copies the bytes, and gives it back. Returns how many
+ * bytes these are. */
+static uint32_t take_buffer(struct driver *d, uint8_t *bytes)
+{
+	uint16_t *ring = driver_word(d, PORT_RECEIVES, VIRTIO_USED, 2);
+	uint32_t entry[2];
+
+	memcpy(entry, &ring[4 * (d->got[PORT_RECEIVES]++ % QUEUE)], sizeof(entry));
+	if (entry[0] >= QUEUE || entry[1] > (d->features & OFFLOADS ? MERGED : HEADER + MOST)) {
+		d->wrong++;
+		return 0;
+	}
+	memcpy(bytes, driver_buffer(d, PORT_RECEIVES, entry[0]), entry[1]);
+	driver_offer(d, PORT_RECEIVES, entry[0]);
+	return entry[1];
+}
+
 uint32_t driver_take(struct driver *d)
 {
-	uint16_t *ring = word(d, PORT_RECEIVES, VIRTIO_USED, 2);
 	uint32_t n = 0;
 
-	for (; d->got[PORT_RECEIVES] != driver_used(d, PORT_RECEIVES); n++) {
-		uint32_t entry[2];
+	while (d->got[PORT_RECEIVES] != driver_used(d, PORT_RECEIVES)) {
+		uint8_t bytes[4 * MERGED];
+		uint32_t size = take_buffer(d, bytes), buffers = 1;
 
-		memcpy(entry, &ring[4 * (d->got[PORT_RECEIVES]++ % QUEUE)], sizeof(entry));
+		if (!size)
+			continue;
+		for (; buffers < bytes[10] && buffers < 4; buffers++) {
+			if (d->got[PORT_RECEIVES] == driver_used(d, PORT_RECEIVES))
+				break;
+			size += take_buffer(d, &bytes[buffers * MERGED]);
+		}
 		d->received++;
-		d->wrong +=
-		    entry[0] >= QUEUE ||
-		    !is_good(d, driver_buffer(d, PORT_RECEIVES, entry[0] % QUEUE), entry[1]);
-		driver_offer(d, PORT_RECEIVES, entry[0] % QUEUE);
+		d->wrong += !is_good(d, bytes, size, buffers);
+		n++;
 	}
 	return n;
 }

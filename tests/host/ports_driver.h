@@ -2,7 +2,7 @@
 /*
  * VMs with ports of networks, each with memory of its own and a driver as the specification has it
  * (VIRTIO 1.2, 2.7 and 5.1), for test_ports.c, test_port_limits.c, test_port_messages.c,
- * test_ports_offload.c and test_ports_threads.c.
+ * test_ports_threads.c and, with ports_large.h, test_ports_offload.c and others.
  *
  *   network 0: the first ports of VMs 0, 1 and 2; that of VM 2 is the uplink
  *   network 1: the second port of VM 0, and the first of VM 3
@@ -27,6 +27,9 @@
 #define EVENT_IDX  0x20000000U
 #define VERSION_1  0x100000000UL
 #define MAC_STATUS 0x10020U
+/* The offloads that a driver has to take, which is one for buffers of MERGED bytes then. */
+#define OFFLOADS 0x8182U
+#define MERGED   512U
 
 /* A port's driver. Its queues are at a place of the VM's memory that no other port has. */
 struct driver {
@@ -103,6 +106,12 @@ uint8_t *driver_area(const struct driver *d, uint32_t queue, uint32_t which);
 uint8_t *driver_buffer(const struct driver *d, uint32_t queue, uint32_t slot);
 uint64_t driver_address(const struct driver *d, const uint8_t *at);
 
+/* The n-th 16-bit word of an area. */
+uint16_t *driver_word(const struct driver *d, uint32_t queue, uint32_t which, uint32_t n);
+
+/* The i-th byte of frame `number`, from 16 on. */
+uint8_t driver_contents(uint32_t number, uint32_t i);
+
 void driver_describe(const struct driver *d, uint32_t queue, uint32_t n, uint64_t address,
                      uint32_t size, uint32_t flags, uint32_t next);
 
@@ -119,7 +128,8 @@ bool driver_frame(struct driver *d, const uint8_t to[6], uint32_t number, uint32
 /* Notifies the device, again and again if it asks for that. */
 void driver_notify(const struct driver *d);
 
-/* Takes frames that have come, checks each, and gives the buffers back. Returns how many. */
+/* Takes frames that have come, checks each, and gives the buffers back, as it does with those in
+ * which there is nothing. Returns how many frames. */
 uint32_t driver_take(struct driver *d);
 
 uint64_t driver_used(const struct driver *d, uint32_t queue);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ports of networks on harts that are threads, under ThreadSanitizer: several senders to one
- * receiver, two vcpus that notify one queue, and a receiver that resets its device meanwhile.
+ * receiver, two vcpus that notify one queue, and a receiver that resets its device meanwhile; as
+ * PCI functions, in slots, and with offloads.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -30,6 +31,7 @@ static struct sender {
 } senders[SENDERS];
 static atomic_uint running;   /* threads that may still send */
 static atomic_bool resetting; /* they go on until a receiver has reset its device often enough */
+static uint64_t features;     /* of all drivers */
 
 /* Each thread has a vcpu of its own. */
 static void has_vcpu(void)
@@ -45,7 +47,7 @@ static void start(uint32_t n)
 	stations_make();
 	memset(senders, 0, sizeof(senders));
 	for (uint32_t i = 0; i < SENDERS; i++)
-		driver_start(&senders[i].driver, i, 0, 0, QUEUE);
+		driver_start(&senders[i].driver, i, 0, features, QUEUE);
 	atomic_store(&running, n);
 }
 
@@ -174,7 +176,7 @@ static void *resets(void *number)
 		memcpy(before, rams[(uintptr_t)number], BYTES);
 		for (uint32_t i = 0; i < 3; i++)
 			wrong += memcmp(before, rams[(uintptr_t)number], BYTES) != 0;
-		driver_start(d, (uint32_t)(uintptr_t)number, 0, 0, QUEUE);
+		driver_start(d, (uint32_t)(uintptr_t)number, 0, features, QUEUE);
 	}
 	d->wrong = wrong;
 	d->received = received;
@@ -251,5 +253,10 @@ int main(void)
 
 	/* All in slots. */
 	stations_virt = 0xf;
+	failed += cmocka_run_group_tests(tests, NULL, NULL);
+	/* With offloads: frames of several buffers, each of which may take several stays. */
+	stations_offload(true);
+	features = OFFLOADS;
+	instret_step = 1000;
 	return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }

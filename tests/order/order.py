@@ -258,8 +258,9 @@ def uses_devices(test):
 def body(path, function):
     """The text of a function, without its layout; None: there is none."""
     with open(os.path.join(TOP, path), encoding="utf-8") as file:
-        found = re.search(r"^\w[^;{}]*\b%s\b[^;{}]*\)\n\{\n(.*?)^\}" % re.escape(function),
-                          file.read(), re.M | re.S)
+        # It may return an enum that has no name.
+        found = re.search(r"^\w(?:[^;{}]|\{[^;{}]*\} )*\b%s\b[^;{}]*\)\n\{\n(.*?)^\}" %
+                          re.escape(function), file.read(), re.M | re.S)
     return re.sub(r"\s+", " ", found.group(1)) if found else None
 
 

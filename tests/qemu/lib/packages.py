@@ -75,6 +75,7 @@ def programs(mirror, paths, depends="libc6 (>= 1)"):
 
 def load_parts(mirror, _):
     programs(mirror, {"iperf3": "usr/bin/iperf3"})
+    mirror.add("libgcc-s1", {f"{LIB}/libgcc_s.so.1": ELF})
     return "iperf3"
 
 

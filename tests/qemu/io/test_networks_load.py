@@ -49,7 +49,7 @@ def loaded(folder, profile, properties="", **arguments):
     tree.write_text(text.replace(
         "images {", 'images {\n\t\tbare: bare { data = /incbin/("bare.bin"); };'), encoding="utf-8")
     result = harness.run(tree, profile=profile, meanwhile=loads.pull_when_quiet(folder), options=[
-        *loads.options(folder), "--include", harness.BUILD / "guests", "--memory", "1536M"])
+        *loads.options(folder), "--include", harness.BUILD / "guests", "--memory", "2048M"])
     assert result.status == harness.OK, str(result)
     ends = loads.report(result, "alpha")["end"]
     assert ends["sum_sent"]["bytes"] == ends["sum_received"]["bytes"] >= SENT, str(result)

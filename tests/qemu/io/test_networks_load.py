@@ -7,7 +7,6 @@ import pytest
 import harness
 import loads
 import measured
-import peers
 import plain
 
 pytestmark = pytest.mark.long
@@ -81,12 +80,3 @@ def counted_beside(result):
 def test_load(tmp_path, profile, properties):
     """Of Debian's own kernel."""
     loaded(tmp_path, profile, properties)
-
-
-@pytest.mark.parametrize("properties", ["", 'offload = "on";'])
-def test_the_newest_kernel(tmp_path, properties):
-    """Of the newest that Debian has, whose driver is as new."""
-    folder = peers.newest_kernel()
-    print(peers.kernel("newest"))
-    loaded(tmp_path, "exact", properties, kernel=folder / "Image",
-           modules=folder / "net-modules")

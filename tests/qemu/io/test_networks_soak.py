@@ -25,7 +25,8 @@ LOOPS = {
 UNTIL_PULLED = """
 until [ "$(cat $net/carrier)" = 1 ]; do sleep 0.1; done
 while sleep 0.1; do
-    if timeout -s KILL 120 {loop} >/tmp/out 2>&1; then echo transfer ends; else tail -n 1 /tmp/out; fi
+    if timeout -s KILL 120 {loop} >/tmp/out 2>&1; then echo transfer ends
+    else tail -n 1 /tmp/out; fi
 done &
 until [ "$(cat $net/carrier)" = 0 ]; do sleep 0.1; done
 kill $!; killall -q iperf3; sleep 1
@@ -98,8 +99,8 @@ def until(machine, name, state):
 
 @pytest.mark.parametrize("properties", ["", 'offload = "on";'])
 def test_frames_of_all_lives(tmp_path, properties):
-    """Profile smp, so that both run at once: what their ports have counted adds up, whatever a guest
-    did when its plug was pulled."""
+    """Profile smp, so that both run at once: what their ports have counted adds up, whatever a
+    guest did when its plug was pulled."""
     tree = loads.tree(tmp_path, {name: UNTIL_PULLED.format(loop=loop)
                                  for name, loop in LOOPS.items()}, properties, perf=False)
     text = tree.read_text(encoding="utf-8")

@@ -31,7 +31,10 @@ sysctl -q -w net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6
 net=/sys/class/net/eth0
 ip addr add 10.0.0.{own}/24 dev eth0; ip link set eth0 up
 answer() {{
-	until "$@" >/tmp/answer 2>&1; do grep -q refused /tmp/answer || cat /tmp/answer; sleep 0.2; done
+    until "$@" >/tmp/answer 2>&1; do
+        grep -q refused /tmp/answer || cat /tmp/answer
+        sleep 0.2
+    done
 	cat /tmp/answer
 }}
 """

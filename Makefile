@@ -48,6 +48,9 @@ $(B)/guest/fdt.stamp: $(PARTS_SRC) | setup
 	$(Q)tools/fetch/guest-parts fdt
 $(B)/guest/linux.stamp: $(PARTS_SRC) | setup $(B)/guest/fdt.stamp
 	$(Q)tools/fetch/guest-parts linux
+# What tests load a network with.
+$(B)/guest/load/VERSIONS: | setup
+	$(Q)tools/fetch/load-parts
 
 # --- The hypervisor -----------------------------------------------------------------------
 WARN := -Wall -Wextra -Werror -Wshadow -Wundef -Wstrict-prototypes -Wmissing-prototypes \

@@ -54,18 +54,29 @@ def guest_linux(mirror, newer):
     kernel(mirror, False, *[NEWER] * newer)
     mirror.add("busybox-static", {"usr/bin/busybox": b"none"})
     mirror.add("u-boot-qemu", {"usr/lib/u-boot/qemu-riscv64_smode/u-boot.bin": b"none"}, arch="all")
-    # A program of this computer stands for each of Debian's: it wants a loader and a C library.
+    programs(mirror, {"nbd-server": "usr/bin/nbd-server", "nftables": "usr/sbin/nft",
+                      "dropbear-bin": "usr/sbin/dropbear"})
+    programs(mirror, {"linux-perf": "usr/bin/perf"}, "libc6 (>= 1), python3")
+    return "linux-perf"
+
+
+def programs(mirror, paths, depends="libc6 (>= 1)"):
+    """A program of this computer for each of Debian's of {PACKAGE: path}: it wants a loader and a C
+    library."""
     with open("/bin/true", "rb") as file:
         program = file.read()
     wants = subprocess.run(["readelf", "-ldW", "/bin/true"], check=True, capture_output=True,
                            text=True).stdout
     names = re.findall(r"\(NEEDED\).*\[(.*)\]|interpreter: .*/(.*)\]", wants)
-    mirror.add("linux-perf", {"usr/bin/perf": program}, Depends="libc6 (>= 1), python3")
-    for package, path in (("nbd-server", "usr/bin/nbd-server"), ("nftables", "usr/sbin/nft"),
-                          ("dropbear-bin", "usr/sbin/dropbear")):
-        mirror.add(package, {path: program}, Depends="libc6 (>= 1)")
+    for package, path in paths.items():
+        mirror.add(package, {path: program}, Depends=depends)
     mirror.add("libc6", {f"{LIB}/{needed or loader}": ELF for needed, loader in names})
-    return "linux-perf"
+
+
+def load_parts(mirror, _):
+    programs(mirror, {"iperf3": "usr/bin/iperf3"})
+    mirror.add("libgcc-s1", {f"{LIB}/libgcc_s.so.1": ELF})
+    return "iperf3"
 
 
 def guest_fdt(mirror, _):
@@ -144,6 +155,8 @@ TOOLS = {
     "fetch/guest-parts linux": (["trixie"], guest_linux, "guest/root/usr/bin/perf",
                                 "guest/linux.stamp"),
     "fetch/guest-parts fdt": (["trixie"], guest_fdt, "guest/libfdt.a", "guest/fdt.stamp"),
+    "fetch/load-parts": (["trixie"], load_parts, "guest/load/root/usr/bin/iperf3",
+                         "guest/load/VERSIONS"),
     "fetch/peer-kernel": (["trixie-backports", "forky"], peer_kernel, "guest/peer/kvm.ko",
                           "guest/peer/VERSIONS"),
     "fetch/kernel-events": (["trixie"], kernel_events, "guest/kernel-events/jevents.py",

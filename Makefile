@@ -280,10 +280,10 @@ footprint: $(OUT)/tally.bin
 	$(Q)tools/make/footprint $(OUT)/tally.elf
 
 # For QEMU, not for a guest.
-$(B)/bench/boot.so: tools/lib/benchlib/boot.c Makefile | setup
+$(B)/bench/boot.so: tools/lib/benchlib/boot.c tools/lib/benchlib/plugin.h Makefile | setup
 	@mkdir -p $(@D)
 	@echo "  HOSTCC  $@"
-	$(Q)$(HOSTCC) -std=gnu11 -O2 $(WARN) -fPIC -shared $< -o $@
+	$(Q)$(HOSTCC) -std=gnu11 -O2 $(WARN) -I. -fPIC -shared $< -o $@
 
 # What the virtual PMU costs, all in all: tools/bench --help. BENCH='--set full' is the long one.
 # Then what reads of a disk cost, and how late windows begin.

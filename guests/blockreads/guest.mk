@@ -8,9 +8,9 @@ $(B)/guests/blockreads/blockreads: guests/blockreads/blockreads.c Makefile \
 		-no-pie $(REPEATABLE) $< -o $@
 
 # For QEMU, not for the guest.
-$(B)/bench/insns.so: tools/lib/benchlib/insns.c Makefile | setup
+$(B)/bench/insns.so: tools/lib/benchlib/insns.c tools/lib/benchlib/plugin.h Makefile | setup
 	@mkdir -p $(@D)
 	@echo "  HOSTCC  $@"
-	$(Q)$(HOSTCC) -std=gnu11 -O2 $(WARN) -fPIC -shared $< -o $@
+	$(Q)$(HOSTCC) -std=gnu11 -O2 $(WARN) -I. -fPIC -shared $< -o $@
 
 GUESTS += $(B)/guests/blockreads/blockreads

@@ -116,7 +116,8 @@ def plugin():
     with tempfile.NamedTemporaryFile(dir=file.parent, suffix=".so", delete=False) as made:
         pass
     subprocess.run([os.environ.get("HOSTCC", "cc"), "-O2", "-Wall", "-Wextra", "-Werror", "-shared",
-                    "-fPIC", "-o", made.name, harness.ROOT / "tests/qemu/programs/hart_counts.c"],
+                    "-fPIC", "-I", harness.ROOT, "-o", made.name,
+                    harness.ROOT / "tests/qemu/programs/hart_counts.c"],
                    check=True)
     Path(made.name).replace(file)
     return file

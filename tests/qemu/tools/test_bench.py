@@ -15,6 +15,7 @@ import pytest
 import harness
 import plain
 import schemas
+from platforms import as_recorded
 
 sys.path.insert(0, str(harness.ROOT / "tools/lib"))
 from benchlib import (answers, compare, conclusions, derive, guests, html,
@@ -318,6 +319,7 @@ def dearer(tmp_path_factory):
 
 
 @pytest.mark.long
+@as_recorded
 def test_one_call_more_in_the_switch_is_found(dearer, tmp_path, files):
     """By --compare, and by what guards the accepted figures in CI, under the row's name. Of all
     boots that are measured two are made: other rows are as accepted."""

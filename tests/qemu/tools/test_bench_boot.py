@@ -12,6 +12,7 @@ from benchlib import machine
 import harness
 import plain
 import schemas
+from platforms import as_recorded
 
 TOOL = harness.ROOT / "tools" / "bench-boot"
 ACCEPTED = harness.ROOT / "tests" / "bench" / "boot.json"
@@ -32,6 +33,7 @@ def run_of():
     return done, schemas.read("bench-boot", done.stdout)
 
 
+@as_recorded
 def test_each_boot_is_as_recorded(run):
     done, _ = run
     assert done.returncode == 0, done.stderr

@@ -6,8 +6,6 @@
  * instruction of Tally that was executed; address 0 is all that a hart executed below Tally, which
  * is the firmware. Of a hart that has entered a guest nothing more is counted. For
  * tools/bench-boot.
- *
- * What it needs of QEMU's interface for plugins, version 3 or 4, as in insns.c.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -17,19 +15,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/lib/benchlib/plugin.h"
+
 #define EXPORT __attribute__((visibility("default")))
 
 #define FIRMWARE  0x80000000U
 #define MAX_HARTS 8
 
-typedef uint64_t qemu_plugin_id_t;
-struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 struct qemu_info;
 enum { QEMU_PLUGIN_CB_NO_REGS };
 
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
-                                           void (*cb)(qemu_plugin_id_t, struct qemu_plugin_tb *));
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t i);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
@@ -37,7 +33,6 @@ void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
                                             void (*cb)(unsigned int, void *), int flags,
                                             void *data);
 
-EXPORT int qemu_plugin_version = 3;
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc,
                                char **argv);
 
@@ -82,9 +77,8 @@ static void ends(unsigned int hart, void *data)
 	fclose(out);
 }
 
-static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+static void translated(struct qemu_plugin_tb *tb)
 {
-	(void)id;
 	for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb) && !ended; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		uint64_t at = qemu_plugin_insn_vaddr(insn);
@@ -135,6 +129,6 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 		if (!counted[i])
 			return 1;
 	}
-	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+	call_translated(id);
 	return 0;
 }

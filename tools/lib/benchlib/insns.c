@@ -6,9 +6,6 @@
  * are told by their addresses: neither Linux nor its programs execute anything from 2 to 4 GiB. A
  * hart that waits executes nothing, and counts nothing. An instruction that traps is counted, and
  * once more when it is executed again.
- *
- * What it needs of QEMU's interface for plugins, version 3 or 4; Debian does not package its
- * header.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -17,18 +14,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/lib/benchlib/plugin.h"
+
 #define EXPORT __attribute__((visibility("default")))
 #define MARK   0x7a102013U
 
 #define LOW_BEGIN 0x80000000U
 #define LOW_END   0x100000000UL
 
-typedef uint64_t qemu_plugin_id_t;
 typedef struct {
 	struct qemu_plugin_scoreboard *score;
 	size_t offset;
 } qemu_plugin_u64;
-struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 struct qemu_info;
 enum { QEMU_PLUGIN_INLINE_ADD_U64 };
@@ -36,8 +33,6 @@ enum { QEMU_PLUGIN_CB_NO_REGS };
 
 struct qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(size_t element_size);
 uint64_t qemu_plugin_u64_sum(qemu_plugin_u64 entry);
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
-                                           void (*cb)(qemu_plugin_id_t, struct qemu_plugin_tb *));
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t i);
 size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *to, size_t size);
@@ -48,7 +43,6 @@ void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
                                             void (*cb)(unsigned int, void *), int flags,
                                             void *data);
 
-EXPORT int qemu_plugin_version = 3;
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc,
                                char **argv);
 
@@ -71,9 +65,8 @@ static void marked(unsigned int hart, void *data)
 	begin_below = now_below;
 }
 
-static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+static void translated(struct qemu_plugin_tb *tb)
 {
-	(void)id;
 	for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		uint64_t at = qemu_plugin_insn_vaddr(insn);
@@ -100,6 +93,6 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 	}
 	executed.score = qemu_plugin_scoreboard_new(sizeof(uint64_t));
 	below.score = qemu_plugin_scoreboard_new(sizeof(uint64_t));
-	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+	call_translated(id);
 	return 0;
 }

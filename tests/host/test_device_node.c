@@ -38,7 +38,8 @@ static void build(const struct vm_config *vm, size_t size)
 	assert_int_equal(fdt_check_full(dt, sizeof(dt)), 0);
 }
 
-/* The lines of dtc from that of the node's name to the one that closes it, without tabs. */
+/* The lines of dtc from that of the node's name to the one that closes it, without tabs. Since 1.7
+ * it writes a list of strings as "a", "b", before that as "a\0b", which it is here. */
 static const char *node_text(const char *name)
 {
 	static char text[2048];
@@ -50,7 +51,8 @@ static const char *node_text(const char *name)
 	assert_true(file >= 0);
 	assert_int_equal(write(file, dt, fdt_totalsize(dt)), fdt_totalsize(dt));
 	close(file);
-	snprintf(command, sizeof(command), "dtc -q -I dtb -O dts %s", path);
+	snprintf(command, sizeof(command), "dtc -q -I dtb -O dts %s | sed 's/\", \"/\\\\0/g'",
+	         path);
 	dtc = popen(command, "r");
 	assert_non_null(dtc);
 	text[0] = '\0';

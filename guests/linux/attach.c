@@ -25,7 +25,9 @@
 
 #define PORT         10809
 #define RETRY_US     200000
-#define TIMEOUT_S    10            /* of an answer; then the connection counts as broken */
+#define CONNECT_US   200000 /* the first try to connect; each further one is so much longer, */
+#define CONNECTS     15     /* up to so many times that */
+#define TIMEOUT_S    10     /* of an answer; then the connection counts as broken */
 #define FOR_EVER_S   (365 * 86400) /* that requests wait for a new one */
 #define BLOCK        512
 #define OPTION_MAGIC 0x49484156454f5054UL
@@ -89,28 +91,30 @@ static bool shake_hands(int fd, struct server *server)
 	return true;
 }
 
-static void wait_at_most(int fd, time_t seconds)
+static void wait_at_most(int fd, int option, time_t us)
 {
-	struct timeval time = {.tv_sec = seconds};
+	struct timeval time = {.tv_sec = us / 1000000, .tv_usec = us % 1000000};
 
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time));
+	setsockopt(fd, SOL_SOCKET, option, &time, sizeof(time));
 }
 
-/* Tries until there is a connection. A server that ends closes none, so each try is a short one: a
- * SYN or two, and an end if no answer comes. */
+/* Tries until there is a connection. A SYN is lost while the server's port has no driver, and TCP
+ * sends it again after a second only, so the first tries are shorter. */
 static int connection(struct server *server)
 {
-	for (;; usleep(RETRY_US)) {
+	for (unsigned int try = 1;; usleep(RETRY_US), try++) {
 		int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1, again = 1;
 
 		if (fd < 0)
 			give_up("socket");
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 		setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &again, sizeof(again));
-		wait_at_most(fd, TIMEOUT_S);
+		wait_at_most(fd, SO_SNDTIMEO, CONNECT_US * (try < CONNECTS ? try : CONNECTS));
+		wait_at_most(fd, SO_RCVTIMEO, TIMEOUT_S * 1000000);
 		if (!connect(fd, (struct sockaddr *)&server->address, sizeof(server->address)) &&
 		    shake_hands(fd, server)) {
-			wait_at_most(fd, 0);
+			wait_at_most(fd, SO_SNDTIMEO, 0);
+			wait_at_most(fd, SO_RCVTIMEO, 0);
 			return fd;
 		}
 		close(fd);

@@ -21,27 +21,26 @@ NAMES = ("alpha", "beta")
 # alpha asks for each partition, and for beta's at beta's address too. Nobody answers there, but
 # that it is not tried for ever.
 ASKS = """ask() {
-	if timeout 3 nbd-client -b 512 -N "$1" 10.0.0.1 /dev/nbd1 2>/dev/null; then
-		echo "got $1 $2"
+	if timeout $2 nbd-client -b 512 -N "$1" 10.0.0.1 /dev/nbd1 2>/dev/null; then
+		echo "got $1 $3"
 		nbd-client -d /dev/nbd1
 	else
-		echo "no $1 $2"
+		echo "no $1 $3"
 	fi
 }
 if [ "$(hostname)" = alpha ]; then
-	ask alpha; ask beta
+	ask alpha 5; ask beta 5
 	ip addr add 10.0.0.3/32 dev lan
 	ip route replace 10.0.0.1/32 dev lan src 10.0.0.3
 	ip route get 10.0.0.1 | grep -o "src 10.0.0.3"
-	ask beta "at its address"
+	ask beta 1 "at its address"
 	ip route del 10.0.0.1/32; ip addr del 10.0.0.3/32 dev lan
 fi
 """
 # Until somebody has logged in.
-WAITS = """echo "waits for a login"
-until [ -e /logged-in ]; do
-	sleep 0.2
-done
+WAITS = """mkfifo /logged-in
+echo "waits for a login"
+read -r _ </logged-in
 """
 RESTARTS = 10
 # Both write until they have been served by so many more lives of io than at first. What is written
@@ -94,6 +93,12 @@ def made_disk(folder, steps):
     return disk
 
 
+def ssh(folder, name, command):
+    """Has a guest execute that, by way of its SSH server."""
+    return subprocess.Popen(["ssh", "-F", folder / "ssh_config", name, command],
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+
+
 def until_both(folder, text):
     """Waits until both have said that."""
     while not all(text in (folder / f"logs/{name}.log").read_text() for name in NAMES):
@@ -112,10 +117,8 @@ def restart(folder):
 def log_in(folder, told):
     """Logs in to both when they wait for it. told: a list that gets what that printed."""
     until_both(folder, "waits for a login")
-    for name in NAMES:
-        told.append(subprocess.run(
-            ["ssh", "-F", folder / "ssh_config", name, "hostname; cat /from-host; >/logged-in"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False).stdout)
+    logins = [ssh(folder, name, "hostname; cat /from-host; echo >/logged-in") for name in NAMES]
+    told += [login.communicate()[0] for login in logins]
 
 
 def written(folder, steps, **more):
@@ -135,8 +138,7 @@ def written(folder, steps, **more):
         assert f"root is /dev/nbd0; it has: the root of {name}" in said, str(result)
         assert told.startswith(f"written by {name}\n".encode()) and len(told) > 1024000
         assert "wrote " + hashlib.sha256(told).hexdigest() in said and "one-disk end" in said
-        (folder / "part").write_bytes(disk.read_bytes()[FIRST + number * PARTITION:][:PARTITION])
-        run(name, "/usr/sbin/e2fsck", "-fn", folder / "part")
+        run(name, "/usr/sbin/e2fsck", "-fn", at(disk, number))
     return result
 
 

@@ -14,13 +14,16 @@
 #include "vpmu/hctr.h"
 
 /* Records that running counters of an hctr have wrapped. Wraps of the budget and of observers are
- * reported to the port, and not to the guest. */
-static void wrapped(struct vpmu *v, hctr_t hctr, uint64_t lctrs)
+ * reported to the port, and not to the guest. Returns false if the hctr was not started, so that
+ * none of them has counted. Not inlined, because hardly any look finds a wrap. */
+static __attribute__((noinline)) bool wrapped(struct vpmu *v, hctr_t hctr, uint64_t lctrs)
 {
 	uint64_t observers = lctrs & VPMU_OBSERVER_LCTRS;
 	uint64_t guests = lctrs & ~(observers | bit64(VPMU_BUDGET));
 	uint32_t i;
 
+	if (vpmu_port_is_unstarted(hctr))
+		return false;
 	v->overflow |= guests;
 	v->near &= ~(lctrs & ~observers);
 	if (guests != 0)
@@ -33,6 +36,7 @@ static void wrapped(struct vpmu *v, hctr_t hctr, uint64_t lctrs)
 			v->armed &= ~bit64(hctr.idx);
 	for_each_bit (i, observers)
 		vpmu_begin_period(v, hctr, i);
+	return true;
 }
 
 bool vpmu_find_wraps(struct vpmu *v, hctr_t hctr, uint64_t before, uint64_t lctrs)
@@ -47,10 +51,7 @@ bool vpmu_find_wraps(struct vpmu *v, hctr_t hctr, uint64_t before, uint64_t lctr
 		if (progress > v->value_mask - value)
 			found |= bit64(i);
 	}
-	if (found == 0 || vpmu_port_is_unstarted(hctr))
-		return false;
-	wrapped(v, hctr, found);
-	return true;
+	return found != 0 && wrapped(v, hctr, found);
 }
 
 void vpmu_hctr_step(struct vpmu *v, hctr_t hctr)
@@ -63,7 +64,7 @@ void vpmu_hctr_step(struct vpmu *v, hctr_t hctr)
 		if (((h->count + v->counter[i].offset) & v->value_mask) == v->value_mask)
 			found |= bit64(i);
 	if (found != 0)
-		wrapped(v, hctr, found);
+		(void)wrapped(v, hctr, found);
 	h->ahead++;
 	h->count = (h->count + 1) & v->value_mask;
 	/* The hardware's value is not the value of a counter until the hctr is set again. */
@@ -84,7 +85,7 @@ void vpmu_give_overflows(struct vpmu *v, uint64_t flagged)
 			if (v->counter[k].offset == 0)
 				anchors |= bit64(k);
 		if (anchors != 0)
-			wrapped(v, hctr, anchors);
+			(void)wrapped(v, hctr, anchors);
 	}
 }
 

@@ -46,6 +46,14 @@ def test_from_login_to_report(tmp_path):
                                     "-o exits.json >/dev/null 2>&1 && python3 -c 'import json; "
                                     "print(len(json.load(open(\"exits.json\"))[\"traceEvents\"]))'")
         assert int(traced) > 100, traced
+        machine.ssh("ops", "perf-vms record --operator --vm control -e hs-instructions "
+                           "-o /root/exits --duration 2 >/dev/null 2>&1")
+        (end,) = (line for line in objects(machine.ssh("ops", "cat /root/exits"))
+                  if line.get("type") == "end")
+        folded = [line.rsplit(" ", 1) for line in machine.ssh(
+            "ops", "perf-vms folded /root/exits").splitlines()]
+        assert all(stack.startswith("control;hs;") for stack, _ in folded), folded
+        assert sum(int(n) for _, n in folded) == end["count"] > 0
         machine.ssh("ops", "tally-ctl --operator stop linux && tally-ctl --operator stop control")
         told = objects(machine.ssh("ops", "tally-ctl --operator vms --json"))
         assert {vm["state"] for vm in told if vm["vm"] != "ops"} <= {"off", "stopping"}, told

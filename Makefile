@@ -337,13 +337,19 @@ pictures:
 	$(Q)tools/setup pictures
 	$(Q)tools/pages/pictures
 
-# Each part runs even if one before it failed; the last line adds up the counts.
+# Parts that need no guest run side by side, and what the others need is built beside them. Each
+# part runs even if another failed; the last line adds up the counts.
+TEST_PARTS := check test-host mutants fuzz-replay coverage core-coverage
+PASSED := $(B)/test/passed
+$(PASSED)-%: %
+	$(Q)touch $@
 test: setup-test
 	$(Q)rm -rf $(B)/test; mkdir -p $(B)/test
-	$(Q)failed=; for part in check test-host mutants fuzz-replay coverage core-coverage \
-		test-qemu; do \
-		$(BESIDE_LOAD) $(MAKE) --no-print-directory TEST_STRESS= $$part || \
-			failed="$$failed $$part"; \
+	$(Q)part() { $(BESIDE_LOAD) $(MAKE) --no-print-directory TEST_STRESS= "$$@"; }; \
+	part -k -j$(TEST_JOBS) $(TEST_PARTS:%=$(PASSED)-%) all guests; \
+	part $(PASSED)-test-qemu; \
+	failed=; for part in $(TEST_PARTS) test-qemu; do \
+		[ -e $(PASSED)-$$part ] || failed="$$failed $$part"; \
 	done; tools/make/test-summary $$failed
 
 # --- The first run ------------------------------------------------------------------------

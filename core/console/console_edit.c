@@ -55,20 +55,30 @@ static void insert(struct console *c, const char *text, size_t n)
 	redraw(c);
 }
 
-static void erase(struct console *c)
+/* The character under the cursor. */
+static void erase_under(struct console *c)
 {
 	struct console_line *l = &c->lines[CONSOLE_PROMPT];
+	uint8_t at = c->edit.at;
+
+	if (at == l->len)
+		return;
+	memmove(l->text + at, l->text + at + 1, --l->len - at);
+	redraw(c);
+}
+
+/* The character before it. */
+static void erase_before(struct console *c)
+{
 	uint8_t at = c->edit.at;
 
 	if (!at)
 		return;
 	c->edit.at--;
-	if (at == l->len) {
+	if (at == c->lines[CONSOLE_PROMPT].len)
 		echo(c, '\b');
-		return;
-	}
-	memmove(l->text + at - 1, l->text + at, l->len-- - at);
-	redraw(c);
+	else
+		erase_under(c);
 }
 
 static void remember(struct console_edit *e, const char *text)
@@ -144,7 +154,7 @@ static void complete(struct console *c, bool again)
 }
 
 /* A key that sends ESC [ or ESC O, and this character. */
-static void arrow(struct console *c, uint8_t ch)
+static void move(struct console *c, uint8_t ch)
 {
 	struct console_edit *e = &c->edit;
 	uint8_t len = (uint8_t)c->lines[CONSOLE_PROMPT].len, at = e->at;
@@ -165,8 +175,26 @@ static void arrow(struct console *c, uint8_t ch)
 		redraw(c);
 }
 
+/* A key that sends ESC [, this digit and a tilde. */
+static void numbered(struct console *c, uint8_t digit)
+{
+	if (digit == '1' || digit == '7')
+		move(c, 'H');
+	else if (digit == '4' || digit == '8')
+		move(c, 'F');
+	else if (digit == '3')
+		erase_under(c);
+}
+
+static bool is_parameter(uint8_t ch)
+{
+	return ch >= ' ' && ch < '@';
+}
+
 /* Whether the byte belongs to a key that sends an escape sequence: ESC and a character, with
- * further ones after ESC [ and ESC O. Of a lone ESC the next character is lost at most. */
+ * further ones after ESC [ and ESC O. Of a lone ESC the next character is lost at most. A key with
+ * two digits, or with Shift or Ctrl, is none of the numbered ones: PARAMETERS. */
+#define PARAMETERS '?'
 static bool is_sequence(struct console *c, uint8_t ch)
 {
 	uint8_t begun = c->edit.sequence;
@@ -174,10 +202,14 @@ static bool is_sequence(struct console *c, uint8_t ch)
 	c->edit.sequence = 0;
 	if (ch == ESC || (begun == ESC && (ch == '[' || ch == 'O')))
 		c->edit.sequence = ch;
-	else if (begun == '[' && ch >= ' ' && ch < '@')
-		c->edit.sequence = begun;
-	else if (begun == '[' || begun == 'O')
-		arrow(c, ch);
+	else if (begun == '[' && is_parameter(ch))
+		c->edit.sequence = ch;
+	else if (is_parameter(begun) && is_parameter(ch))
+		c->edit.sequence = PARAMETERS;
+	else if (is_parameter(begun) && ch == '~')
+		numbered(c, begun);
+	else if (begun && begun != ESC)
+		move(c, ch);
 	return ch == ESC || (begun && ch >= ' ');
 }
 
@@ -220,7 +252,7 @@ void console_edit_key(struct console *c, uint8_t ch)
 	if (ch == '\r' || ch == '\n') {
 		enter(c);
 	} else if (ch == BACKSPACE || ch == DEL) {
-		erase(c);
+		erase_before(c);
 	} else if (ch == TAB) {
 		complete(c, again);
 	} else if (ch == CTRL_C) {

@@ -71,6 +71,23 @@ static void the_cursor_moves(void **state)
 	assert_string_equal(typed_command, "yxm");
 }
 
+/* Terminals send Home, End and Delete as numbers, too. F5 is no Home, Ctrl and Delete nothing. */
+static void keys_with_numbers(void **state)
+{
+	(void)state;
+	typed("vxms\x1b[1~" RIGHT);
+	(void)emitted();
+	typed("\x1b[3~");
+	EMITTED(AGAIN "vms\x1b[2D");
+	typed("\x1b[4~\x1b[3~\x1b[7~");
+	EMITTED(AGAIN "vms" AGAIN "vms\x1b[3D");
+	typed("\x1b[8~\x1b[15~\x1b[3;5~\x1b[2~\x1b[~");
+	EMITTED(AGAIN "vms");
+	typed("\x1b[1~\x1b[3~\x1b[3~\x1b[3~\x1b[3~");
+	EMITTED(AGAIN "vms\x1b[3D" AGAIN "ms\x1b[2D" AGAIN "s\x1b[1D" AGAIN);
+	entered("", "");
+}
+
 /* ESC alone loses the next character at most, and no control character. */
 static void a_lone_escape(void **state)
 {
@@ -194,6 +211,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(the_cursor_moves, at_the_prompt),
+	    cmocka_unit_test_setup(keys_with_numbers, at_the_prompt),
 	    cmocka_unit_test_setup(a_lone_escape, at_the_prompt),
 	    cmocka_unit_test_setup(last_commands, at_the_prompt),
 	    cmocka_unit_test_setup(tab_completes, at_the_prompt),

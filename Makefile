@@ -220,7 +220,8 @@ MARKS ?= not long
 # TEST_STRESS=4 runs them beside so many busy loops.
 TEST_STRESS ?=
 BESIDE_LOAD := $(if $(TEST_STRESS),tools/make/beside-load $(TEST_STRESS))
-TEST_JOBS ?= $(shell n=$$(nproc); echo $$((n < 4 ? n : 4)))
+# Two for each processor: a test waits now and then, and beside other work two get twice as much.
+TEST_JOBS ?= $(shell n=$$(nproc); echo $$((n < 4 ? 2 * n : 8)))
 test-qemu: all guests setup-test
 	$(Q)$(if $(DEBUG),$(MAKE) DEBUG= all)
 	$(Q)mkdir -p $(B)/test

@@ -455,7 +455,7 @@ Targets:
   guests      the guests' kernel, initramfs and test programs
   test        check, test-host and test-qemu (TEST_STRESS=4 runs 4 busy loops beside)
   test-host   unit tests on this machine, under ASan and UBSan; host-NAME runs one
-  test-qemu   tests on QEMU (T=EXPRESSION selects, TEST_JOBS=2 at once)
+  test-qemu   tests on QEMU (T=EXPRESSION selects, TEST_JOBS=4 at once)
   test-long   everything longer, in parts (PART='NAME...' selects): tools/test-long --help
   mutants     defects put into vpmu/ one by one: the random model test has to find each
   core-mutants  the same of core/, on a machine of several harts (host-core)

@@ -425,6 +425,8 @@ void guest_acts(struct machine_hart *h, struct vcpu *vcpu)
 		uses_bell(h);
 	else if (percent(luck(), 4) && vcpu->vm->config->rtc)
 		guest_uses_rtc(h);
+	else if (vcpu->vm->config->n_ports && !vcpu->id && percent(luck(), 50))
+		guest_uses_port(h, vcpu);
 	else if (machine.kind.chatty && percent(luck(), m->burst ? 90 : 20))
 		prints_much(h, vcpu);
 	else if (act < 15)

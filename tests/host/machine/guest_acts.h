@@ -29,6 +29,9 @@ void guest_uses_aia(struct machine_hart *h, struct vcpu *vcpu);
 /* guest_rtc.c */
 void guest_uses_rtc(struct machine_hart *h);
 
+/* guest_ports.c: of a VM with a port, by its first vcpu */
+void guest_uses_port(struct machine_hart *h, struct vcpu *vcpu);
+
 /* guest_calls.c */
 void guest_calls_sbi(struct machine_hart *h, struct vcpu *vcpu);
 void guest_counts(struct machine_hart *h, struct vcpu *vcpu);

@@ -381,6 +381,9 @@ bool machine_run(uint64_t seed, uint64_t steps)
 {
 	machine = (struct machine){.chance = {chance_mix(seed)}, .most_steps = steps};
 	choose_kind(&machine.kind);
+	/* Not by chance, so that all else is as without them. */
+	if (seed % 3 == 0 && machine.kind.n_vms > 1)
+		machine.kind.networks = 1 + (seed % 6 == 0 && machine.kind.n_vms > 3);
 	model_reset();
 	operator_reset();
 	dma_reset();

@@ -56,9 +56,10 @@ struct machine_kind {
 	bool iommu, iommu_stops; /* it may take no commands for a while */
 	uint32_t iommu_wires;
 	uint32_t n_vms;
-	uint32_t files; /* guest interrupt files of each hart; 0: they have a PLIC */
-	bool schedules; /* harts have windows, and vcpus one hart each */
-	bool chatty;    /* guests print more than the slow line takes */
+	uint32_t files;    /* guest interrupt files of each hart; 0: they have a PLIC */
+	bool schedules;    /* harts have windows, and vcpus one hart each */
+	bool chatty;       /* guests print more than the slow line takes */
+	uint32_t networks; /* between VMs, each of which has a port of one */
 };
 
 struct machine_counter {

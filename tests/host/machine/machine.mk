@@ -11,9 +11,9 @@ CORE_SRC := $(filter-out core/lib/copy.c core/lib/string.c core/boot/hs_% core/d
 CORE_MACHINE_SRC := $(addprefix tests/host/machine/,test_core.c machine.c machine_csr.c \
 	machine_firmware.c machine_arch.c machine_chip.c machine_aia.c machine_dma.c \
 	machine_pci.c machine_tree.c guest.c guest_acts.c guest_aia.c guest_rtc.c \
-	guest_calls.c operator.c \
+	guest_ports.c 	guest_calls.c operator.c \
 	model.c model_see.c model_own.c model_sent.c model_wake.c model_mail.c model_pay.c \
-	model_count.c model_heart.c model_output.c) \
+	model_count.c model_heart.c model_output.c model_ports.c) \
 	$(FAKE_IOMMU_SRC) tests/host/machine/machine_ram.c
 CORE_CFLAGS := -iquote tests/host/machine/hart -iquote tests/host/device -DTALLY_DEBUG \
 	-D_DEFAULT_SOURCE -include tests/host/machine/interleave.h

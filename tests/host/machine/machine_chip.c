@@ -13,6 +13,7 @@
 #include "arch/riscv/devices/rtc.h"
 #include "arch/riscv/hart/csr.h"
 #include "core/io/bells.h"
+#include "core/io/ports_parts.h"
 #include "tests/host/machine/machine.h"
 
 #define UART_IRQ 10U
@@ -193,24 +194,33 @@ static void look_at_route(const struct vm *vm, const struct source *s)
 		                r->place);
 }
 
-/* The level of a bell is what its registers say, and a high one has its interrupt. Outside of a
- * life nothing rings. */
-static void look_at_bell(const struct vm *vm)
+/* The level of a function that Tally makes is what its registers say, and a high one has its
+ * interrupt. */
+static void look_at_level(const struct vm *vm, const struct notifier *n, const char *what)
 {
-	const struct bell *bell = bell_of(vm, 0);
-	bool level = bell && bell->function.state & bell->function.mask &&
-	             !(bell->function.pci.header.command & PCI_COMMAND_INTX_DISABLE);
-	uint32_t bit = BIT(MACHINE_BELL);
+	bool level = n->state & n->mask && !(n->pci.header.command & PCI_COMMAND_INTX_DISABLE);
+	uint32_t bit = BIT(n->source);
 
-	if (!bell || vm->state != VM_RUNNING)
-		return;
-	if (!bell->function.alive || bell->lives != vm->life.number)
-		machine_differs("vm%u's bell is in another life", vm->index);
 	if (level != !!(vm->plic.level & bit) ||
 	    (vm->config->aia && level != !!(vm->aplic.level & bit)))
-		machine_differs("vm%u's bell is %s", vm->index, level ? "low" : "high");
+		machine_differs("vm%u's %s is %s", vm->index, what, level ? "low" : "high");
 	if (level && !vm->config->aia && !((vm->plic.pending | vm->plic.claimed) & bit))
-		machine_differs("vm%u's bell has lost an interrupt", vm->index);
+		machine_differs("vm%u's %s has lost an interrupt", vm->index, what);
+}
+
+/* Outside of a life nothing rings, and no frame comes. */
+static void look_at_functions(const struct vm *vm)
+{
+	const struct bell *bell = bell_of(vm, 0);
+
+	if (vm->state != VM_RUNNING)
+		return;
+	if (bell && (!bell->function.alive || bell->lives != vm->life.number))
+		machine_differs("vm%u's bell is in another life", vm->index);
+	if (bell)
+		look_at_level(vm, &bell->function, "bell");
+	if (vm->config->n_ports)
+		look_at_level(vm, &vm->ports[0]->device.function, "port");
 }
 
 void chip_look(bool asleep)
@@ -221,7 +231,7 @@ void chip_look(bool asleep)
 		uint32_t got = vm->plic.pending | vm->plic.claimed | vm->plic.asked;
 
 		if (asleep)
-			look_at_bell(vm);
+			look_at_functions(vm);
 		if (vm->config->aia) {
 			if (asleep && s)
 				look_at_route(vm, s);
@@ -230,6 +240,8 @@ void chip_look(bool asleep)
 		got &= ~(BIT(GUEST_UART_IRQ) | BIT(vm->config->rtc_source));
 		if (vm->bell_of[0])
 			got &= ~BIT(MACHINE_BELL);
+		if (vm->config->n_ports)
+			got &= ~BIT(vm->config->ports[0].source);
 		if (got & ~(uint64_t)vm->wired)
 			machine_differs("vm%u has an interrupt of somebody else's: %x", i, got);
 		if (got && !s->came && vm->state == VM_RUNNING)

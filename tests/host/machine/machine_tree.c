@@ -238,6 +238,25 @@ static void write_shared(void *t)
 	MUST(fdt_end_node(t));
 }
 
+/* Each VM has a port of one. */
+static void write_networks(void *t)
+{
+	char name[24];
+
+	MUST(fdt_begin_node(t, "networks"));
+	for (uint32_t n = 0; n < machine.kind.networks; n++) {
+		snprintf(name, sizeof(name), "lan%u", n);
+		MUST(fdt_begin_node(t, name));
+		for (uint32_t i = n; i < machine.kind.n_vms; i += machine.kind.networks) {
+			snprintf(name, sizeof(name), "vm%u", i);
+			MUST(fdt_begin_node(t, name));
+			MUST(fdt_end_node(t));
+		}
+		MUST(fdt_end_node(t));
+	}
+	MUST(fdt_end_node(t));
+}
+
 /* Each VM of the hart has a window, and sometimes a second one, or the slack. */
 static void write_schedule(void *t, uint32_t hart)
 {
@@ -305,6 +324,8 @@ static void *vm_tree(void)
 		write_vm(t, i);
 	MUST(fdt_end_node(t));
 	write_shared(t);
+	if (machine.kind.networks)
+		write_networks(t);
 	if (machine.kind.schedules)
 		write_schedules(t);
 	MUST(fdt_end_node(t));

@@ -19,6 +19,7 @@ void model_reset(void)
 	model_wake_reset();
 	memset(model_texts, 0, sizeof(model_texts));
 	model_mail_reset();
+	model_ports_reset();
 }
 
 struct model_vcpu *model_of(const struct vcpu *vcpu)

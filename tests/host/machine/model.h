@@ -156,6 +156,9 @@ void model_pay_lost(uint64_t from);
 void model_rings(const struct vcpu *vcpu);
 void model_heart_step(const struct vcpu *vcpu);
 
+/* model_ports.c */
+void model_ports_reset(void);
+
 /* guest_rtc.c */
 void model_alarm_step(void);
 bool model_is_silent(const struct vm *vm);

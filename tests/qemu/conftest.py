@@ -9,6 +9,7 @@ from pathlib import Path
 import re
 import subprocess
 import sys
+import zlib
 
 import pexpect
 import pytest
@@ -31,6 +32,7 @@ import tool_run
 # Lines "SECONDS FILE", as a session leaves them in build/test.
 DURATIONS = Path(__file__).parent / "durations.txt"
 SLOWEST = 5  # files that are named
+BACK_END = re.compile(r"(?<=[[-])(%s)(?=[]-])" % "|".join(harness.BACKENDS))
 CLOCK = re.compile(r"\b(time|monotonic|perf_counter)(_ns)?\(\)")
 
 
@@ -39,12 +41,27 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "peer: records what a peer does (`make peers`)")
 
 
+def leave_one_back_end(items):
+    """Of a test that is there with both back ends, one is long, by the test's name; not in `pmu`,
+    where what they do is tested."""
+    pairs = collections.defaultdict(list)
+    for item in items:
+        name = BACK_END.sub("", item.nodeid)
+        if name != item.nodeid and item.path.parent.name != "pmu":
+            pairs[name].append(item)
+    for name, both in pairs.items():
+        if len(both) == 2 and not any(item.get_closest_marker("long") for item in both):
+            both[zlib.crc32(name.encode()) % 2].add_marker(pytest.mark.long)
+
+
+@pytest.hookimpl(tryfirst=True)  # before marks select
 def pytest_collection_modifyitems(items):
     """Files that take long begin first, or one would be left when all else is done. One that nobody
     knows yet may be long, too."""
     rows = (line.split() for line in DURATIONS.read_text(encoding="ascii").splitlines())
     seconds = {name: float(time) for time, name in rows}
     items.sort(key=lambda item: -seconds.get(item.path.name, 1e9))
+    leave_one_back_end(items)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import pytest
 import harness
 import loads
 import measured
+import peers
 import plain
 
 pytestmark = pytest.mark.long
@@ -80,3 +81,11 @@ def counted_beside(result):
 def test_load(tmp_path, profile, properties):
     """Of Debian's own kernel."""
     loaded(tmp_path, profile, properties)
+
+
+def test_the_newest_kernel(tmp_path):
+    """Of the newest kernel that Debian has for its guests' release. Its modules are its own, and so
+    is the memory that it wants."""
+    peer = peers.newest_kernel()
+    total = loaded(tmp_path, "exact", kernel="peer/Image", modules=peer / "net-modules")
+    assert total["refused"] == 0

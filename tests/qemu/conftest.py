@@ -32,7 +32,7 @@ import tool_run
 # Lines "SECONDS FILE", as a session leaves them in build/test.
 DURATIONS = Path(__file__).parent / "durations.txt"
 SLOWEST = 5  # files that are named
-BACK_END = re.compile(r"(?<=[[-])(%s)(?=[]-])" % "|".join(harness.BACKENDS))
+BACK_END = re.compile(r"(?<=[\[-])(%s)(?=[\]-])" % "|".join(harness.BACKENDS))
 CLOCK = re.compile(r"\b(time|monotonic|perf_counter)(_ns)?\(\)")
 
 

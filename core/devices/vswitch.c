@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/devices/vswitch.h"
 
-#define GROUP UINT64_C(0x010000000000) /* of a MAC: several stations */
+#define GROUP UINT64_C(1) /* of a MAC: several stations */
 
 /* 01:80:c2:00:00:0x, which no bridge passes on (IEEE 802.1Q, 8.6.3). */
-#define RESERVED      UINT64_C(0x0180c2000000)
-#define RESERVED_MASK UINT64_C(0xfffffffffff0)
-
-uint64_t vswitch_mac(const uint8_t bytes[ETHERNET_MAC])
-{
-	uint64_t mac = 0;
-
-	for (uint32_t i = 0; i < ETHERNET_MAC; i++)
-		mac = mac << 8 | bytes[i];
-	return mac;
-}
+#define RESERVED      UINT64_C(0x000000c28001)
+#define RESERVED_MASK UINT64_C(0xf0ffffffffff)
 
 /* Returns the port with this MAC; s->n: none. */
 static uint32_t port_of(const struct vswitch *s, uint64_t mac)

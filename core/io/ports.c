@@ -94,7 +94,7 @@ static void stop(struct port *p, struct port_queue *q, struct virtio_queue *ring
 	do { /* WAITS */
 		spin_lock(&p->lock);
 		atomic_store_explicit(&q->live, false, memory_order_relaxed);
-		q->malformed = false;
+		port_set_malformed(q, false);
 		users = q->users;
 		spin_unlock(&p->lock);
 	} while (users);
@@ -118,7 +118,7 @@ static void start(struct port *p, struct port_queue *q, const struct virtio_queu
 	spin_lock(&p->lock);
 	good = virtqueue_map(d->function.vm, ring, d->virtio.accepted, &q->ring);
 	atomic_store_explicit(&q->live, good, memory_order_relaxed);
-	q->malformed = !good;
+	port_set_malformed(q, !good);
 	/* The other queue may start while a frame is on its way. */
 	if (q == &p->queues[PORT_SENDS])
 		p->reached = p->admitted = 0;
@@ -159,7 +159,9 @@ static struct port *make(struct network *network, struct vm *vm, const struct vm
 {
 	struct vswitch *s = &network->switches;
 	struct port *p = alloc(sizeof(*p));
+	uint16_t mac[VM_MAC_BYTES / 2];
 
+	memcpy(mac, config->mac, sizeof(mac));
 	p->config = config;
 	p->network = network;
 	p->number = s->n;
@@ -173,7 +175,7 @@ static struct port *make(struct network *network, struct vm *vm, const struct vm
 		p->offload = alloc(sizeof(*p->offload));
 	if (config->uplink)
 		s->uplink = s->n;
-	s->macs[s->n] = vswitch_mac(config->mac);
+	s->macs[s->n] = vswitch_mac(mac);
 	network->ports[s->n++] = p;
 	return p;
 }

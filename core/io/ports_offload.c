@@ -195,7 +195,7 @@ static void put_checked(struct port_offload *o)
 {
 	uint16_t n = (uint16_t)o->n;
 
-	memcpy(o->buffers[0].at, o->frame.checked, PORT_CHECKED);
+	port_copy_start(o->buffers[0].at, o->frame.checked.bytes);
 	memcpy(o->buffers[0].at + offsetof(struct header, n_buffers), &n, sizeof(n));
 }
 

@@ -33,7 +33,9 @@ struct port_queue {
 	/* That, and it was not malformed. Written with the port's lock; the hart that sends looks
 	 * at it without. */
 	atomic_bool live;
-	bool malformed; /* found by a hart that could not tell the driver yet */
+	/* Found by a hart that could not tell the driver yet. Written as `live` is; a hart that
+	 * tells the driver looks at it without the lock. */
+	bool malformed;
 	uint32_t users;
 	/* Only where the network has offloads. Another one after each reset, written while nobody
 	 * uses the queue; and whether the driver wants to be told of buffers that it got back. */
@@ -79,11 +81,21 @@ struct port {
 #define PORT_HEADER  12U /* bytes of struct virtio_net_hdr, before the frame */
 #define PORT_CHECKED (PORT_HEADER + ETHERNET_HEADER)
 
+/* The bytes from the beginning of the header to the end of the Ethernet header. */
+union port_start {
+	uint8_t bytes[PORT_CHECKED];
+	uint16_t halves[PORT_CHECKED / 2];
+	uint64_t words[PORT_CHECKED / 8];
+};
+
+/* Copies such bytes. Each one is read once. */
+void port_copy_start(void *to, const void *from);
+
 /* A frame in the sender's buffers, with the header before it. The first bytes are read once, and
  * are what receivers get. */
 struct frame {
 	struct virtqueue_buffer from;
-	uint8_t checked[PORT_CHECKED];
+	union port_start checked;
 };
 
 /* What is done in a stay. */
@@ -94,6 +106,8 @@ struct sending {
 	uint32_t told;   /* mask of ports that have to be told */
 	uint32_t n_told; /* number of them */
 	bool tell_self;
+	/* Of frames that are done with; in the port's counts at the end of the stay. */
+	uint64_t refused, sent, sent_bytes;
 };
 
 /* Instructions at most: of a stay in which a further port gets a frame, and to tell a port. */
@@ -111,11 +125,22 @@ static inline bool port_is_live(const struct port_queue *q)
 	return atomic_load_explicit(&q->live, memory_order_relaxed);
 }
 
-/* The queue is malformed. The caller has the lock. */
+/* The caller of both has the lock. */
+static inline void port_set_malformed(struct port_queue *q, bool malformed)
+{
+	__atomic_store_n(&q->malformed, malformed, __ATOMIC_RELAXED);
+}
+
 static inline void port_give_up(struct port_queue *q)
 {
 	atomic_store_explicit(&q->live, false, memory_order_relaxed);
-	q->malformed = true;
+	port_set_malformed(q, true);
+}
+
+static inline bool port_is_malformed(const struct port *p)
+{
+	return __atomic_load_n(&p->queues[PORT_RECEIVES].malformed, __ATOMIC_RELAXED) ||
+	       __atomic_load_n(&p->queues[PORT_SENDS].malformed, __ATOMIC_RELAXED);
 }
 
 /* The port's driver has to be told at the end of the stay. */

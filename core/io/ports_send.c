@@ -15,6 +15,11 @@
 #define HEADER  PORT_HEADER
 #define CHECKED PORT_CHECKED
 
+/* Of the MACs, in halfwords. */
+#define DESTINATION (HEADER / 2)
+#define SOURCE      (DESTINATION + ETHERNET_MAC / 2)
+_Static_assert(HEADER == 12, "one word and two halfwords");
+
 /* Of a frame in the memory of the sender and of a receiver. Drivers have two, or up to four. */
 #define SENT_PARTS     6U
 #define RECEIVED_PARTS 3U
@@ -26,6 +31,23 @@ _Static_assert(OFFER + ETHERNET_MAX + EACH * (SENT_PARTS + RECEIVED_PARTS) + 2 *
                    VM_LONGEST_STAY,
                "one frame fits");
 
+/* Few instructions if both addresses are those of words. */
+__attribute__((noinline)) void port_copy_start(void *to, const void *from)
+{
+	const volatile union port_start *in = from;
+	union port_start *out = to;
+
+	if (((uintptr_t)to | (uintptr_t)from) % 8) {
+		memcpy(to, from, CHECKED);
+		return;
+	}
+#pragma GCC unroll 4
+	for (uint32_t i = 0; i < CHECKED / 8; i++)
+		out->words[i] = in->words[i];
+	out->halves[CHECKED / 2 - 1] = in->halves[CHECKED / 2 - 1];
+}
+_Static_assert(CHECKED % 8 == 2, "words, and a halfword");
+
 /* Reads or writes the first bytes of a buffer, which has so many. Not by memcpy() for each part:
  * hostile parts are short. */
 static void get(const struct virtqueue_buffer *from, uint8_t bytes[CHECKED])
@@ -33,7 +55,7 @@ static void get(const struct virtqueue_buffer *from, uint8_t bytes[CHECKED])
 	uint32_t part = 0, at = 0;
 
 	if (from->parts[0].size >= CHECKED) {
-		memcpy(bytes, from->parts[0].at, CHECKED);
+		port_copy_start(bytes, from->parts[0].at);
 		return;
 	}
 	for (uint32_t i = 0; i < CHECKED; i++) {
@@ -48,7 +70,7 @@ static void put(const struct virtqueue_buffer *to, const uint8_t bytes[CHECKED])
 	uint32_t part = 0, at = 0;
 
 	if (to->parts[0].size >= CHECKED) {
-		memcpy(to->parts[0].at, bytes, CHECKED);
+		port_copy_start(to->parts[0].at, bytes);
 		return;
 	}
 	for (uint32_t i = 0; i < CHECKED; i++) {
@@ -80,7 +102,7 @@ static void copy(const struct virtqueue_buffer *to, const struct frame *frame)
 		if (read == from->parts[in].size)
 			in++, read = 0;
 	}
-	put(to, frame->checked);
+	put(to, frame->checked.bytes);
 }
 
 /* Takes a buffer of the receiver for so many bytes. Returns whether it has; *tell: otherwise, the
@@ -188,30 +210,31 @@ static __attribute__((noinline)) bool admit(struct port *p, uint32_t bytes)
 static uint32_t targets(struct port *p, struct frame *frame, bool *good)
 {
 	const struct vswitch *s = &p->network->switches;
-	const uint8_t *ethernet = &frame->checked[HEADER];
+	union port_start *start = &frame->checked;
 	uint64_t size = frame->from.size;
 
 	*good = size >= CHECKED && size <= HEADER + (p->offload ? PORT_LARGE_MAX : ETHERNET_MAX);
 	if (!*good)
 		return 0;
-	get(&frame->from, frame->checked);
+	get(&frame->from, start->bytes);
 	if (p->offload) {
-		*good = port_offload_accepts(frame->checked, size - HEADER);
+		*good = port_offload_accepts(start->bytes, size - HEADER);
 		if (!*good)
 			return 0;
 	} else {
 		/* All of the header is 0 but for the number of buffers. */
-		memset(frame->checked, 0, HEADER);
-		frame->checked[HEADER - 2] = 1;
+		start->words[0] = 0;
+		start->halves[HEADER / 2 - 2] = 0;
+		start->halves[HEADER / 2 - 1] = 1;
 	}
-	*good = vswitch_accepts(s, p->number, vswitch_mac(ethernet + ETHERNET_MAC));
+	*good = vswitch_accepts(s, p->number, vswitch_mac(&start->halves[SOURCE]));
 	if (*good && p->limit.period)
 		*good = admit(p, (uint32_t)size - HEADER);
 	if (*good && port_down(p)) {
 		lose(p);
 		return 0;
 	}
-	return *good ? vswitch_targets(s, p->number, vswitch_mac(ethernet)) : 0;
+	return *good ? vswitch_targets(s, p->number, vswitch_mac(&start->halves[DESTINATION])) : 0;
 }
 
 /* The frame is done with: returns its buffer. */
@@ -225,11 +248,9 @@ static void finish(struct sending *s, const struct frame *frame, bool good)
 	if (p->offload)
 		p->offload->to = 0;
 	s->tell_self |= virtqueue_return(ring, frame->from.head, 0);
-	spin_lock(&p->lock);
-	p->counts.refused += !good;
-	p->counts.sent += good;
-	p->counts.sent_bytes += good ? frame->from.size - HEADER : 0;
-	spin_unlock(&p->lock);
+	s->refused += !good;
+	s->sent += good;
+	s->sent_bytes += good ? frame->from.size - HEADER : 0;
 }
 
 /* Returns false if the stay is over before the frame has reached all of its ports. */
@@ -291,19 +312,16 @@ static bool send_frames(struct sending *s)
 	return true;
 }
 
-/* Interrupts the port's VM for one of its queues. */
+/* Interrupts the port's VM for one of its queues. Any hart that finds one malformed comes here
+ * after that, so that none has to see what another one finds just now. */
 static void tell(struct port *p, uint32_t queue)
 {
 	struct virtio_pci *d = &p->device;
 	struct spinlock *lock = &d->function.vm->devices;
-	bool malformed;
 
 	spin_lock(lock);
-	spin_lock(&p->lock);
-	malformed = p->queues[PORT_RECEIVES].malformed || p->queues[PORT_SENDS].malformed;
-	spin_unlock(&p->lock);
 	if (virtio_pci_is_live(d) && d->function.alive)
-		virtio_pci_tell(d, queue, !malformed);
+		virtio_pci_tell(d, queue, !port_is_malformed(p));
 	spin_unlock(lock);
 }
 
@@ -331,6 +349,9 @@ bool port_send(struct port *p)
 	done = send_frames(&s);
 	spin_lock(&p->lock);
 	p->queues[PORT_SENDS].users = 0;
+	p->counts.refused += s.refused;
+	p->counts.sent += s.sent;
+	p->counts.sent_bytes += s.sent_bytes;
 	spin_unlock(&p->lock);
 	for (uint32_t i = 0; s.told; s.told >>= 1, i++) {
 		if (s.told & 1)

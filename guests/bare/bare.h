@@ -165,6 +165,9 @@ uint64_t tempest_dma(void);
 /* And one by a port of a network. */
 uint64_t tempest_frames(void);
 
+/* And by the messages of its port. */
+uint64_t tempest_messages(void);
+
 /* The part of storm that makes PMU calls. */
 void storm_pmu(void);
 

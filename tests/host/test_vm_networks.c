@@ -251,37 +251,42 @@ static void no_slot(void **state)
 
 /* --- the switch ---------------------------------------------------------------------------- */
 
-#define A UINT64_C(0x020000000001)
-#define B UINT64_C(0x020000000002)
-#define C UINT64_C(0x020000000003)
+/* An address as it is written, with the first byte highest. */
+#define MAC(written) __builtin_bswap64(UINT64_C(written) << 16)
+
+#define A MAC(0x020000000001)
+#define B MAC(0x020000000002)
+#define C MAC(0x020000000003)
 
 static void a_switch(void **state)
 {
 	struct vswitch s = {.n = 3, .uplink = VSWITCH_PORTS, .macs = {A, B, C}};
 	const uint8_t bytes[ETHERNET_MAC] = {0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc};
+	uint16_t halves[ETHERNET_MAC / 2];
 
 	(void)state;
-	assert_int_equal(vswitch_mac(bytes), 0x123456789abc);
+	memcpy(halves, bytes, sizeof(halves));
+	assert_int_equal(vswitch_mac(halves), MAC(0x123456789abc));
 	assert_int_equal(vswitch_targets(&s, 0, B), 2);
 	assert_int_equal(vswitch_targets(&s, 2, A), 1);
 	assert_int_equal(vswitch_targets(&s, 1, B), 0); /* its own */
-	assert_int_equal(vswitch_targets(&s, 1, UINT64_C(0xffffffffffff)), 5);
-	assert_int_equal(vswitch_targets(&s, 0, UINT64_C(0x333300000001)), 6);
-	assert_int_equal(vswitch_targets(&s, 0, UINT64_C(0x020000000004)), 0);
+	assert_int_equal(vswitch_targets(&s, 1, MAC(0xffffffffffff)), 5);
+	assert_int_equal(vswitch_targets(&s, 0, MAC(0x333300000001)), 6);
+	assert_int_equal(vswitch_targets(&s, 0, MAC(0x020000000004)), 0);
 	for (uint64_t i = 0; i < 16; i++)
-		assert_int_equal(vswitch_targets(&s, 0, UINT64_C(0x0180c2000000) + i), 0);
-	assert_int_equal(vswitch_targets(&s, 0, UINT64_C(0x0180c2000010)), 6);
+		assert_int_equal(vswitch_targets(&s, 0, MAC(0x0180c2000000) + (i << 40)), 0);
+	assert_int_equal(vswitch_targets(&s, 0, MAC(0x0180c2000010)), 6);
 	assert_true(vswitch_accepts(&s, 0, A));
 	assert_false(vswitch_accepts(&s, 0, B));
-	assert_false(vswitch_accepts(&s, 0, UINT64_C(0x020000000004)));
+	assert_false(vswitch_accepts(&s, 0, MAC(0x020000000004)));
 	s.uplink = 2;
-	assert_int_equal(vswitch_targets(&s, 0, UINT64_C(0x020000000004)), 4);
-	assert_int_equal(vswitch_targets(&s, 2, UINT64_C(0x020000000004)), 0);
-	assert_true(vswitch_accepts(&s, 2, UINT64_C(0x020000000004)));
+	assert_int_equal(vswitch_targets(&s, 0, MAC(0x020000000004)), 4);
+	assert_int_equal(vswitch_targets(&s, 2, MAC(0x020000000004)), 0);
+	assert_true(vswitch_accepts(&s, 2, MAC(0x020000000004)));
 	assert_true(vswitch_accepts(&s, 2, C));
 	assert_false(vswitch_accepts(&s, 2, A));
-	assert_false(vswitch_accepts(&s, 2, UINT64_C(0xffffffffffff)));
-	assert_false(vswitch_accepts(&s, 0, UINT64_C(0x020000000004)));
+	assert_false(vswitch_accepts(&s, 2, MAC(0xffffffffffff)));
+	assert_false(vswitch_accepts(&s, 0, MAC(0x020000000004)));
 }
 
 int test_vm_networks(void)

@@ -138,6 +138,11 @@ static void frames(void)
 	gusts += tempest_frames();
 }
 
+static void messages(void)
+{
+	gusts += tempest_messages();
+}
+
 static void on_interrupt(struct trap_frame *frame)
 {
 	gusts++;
@@ -167,11 +172,11 @@ static const struct {
 	const char *name;
 	void (*blow)(void);
 } storms[] = {
-    {"nothing", nothing}, {"calls", calls},     {"ipi", ipi},           {"fence", fence},
-    {"timer", timer},     {"console", console}, {"mmio", mmio},         {"outside", outside},
-    {"illegal", illegal}, {"pmu", pmu},         {"overflow", overflow}, {"wakes", wakes},
-    {"starts", starts},   {"restart", restart}, {"device", alarms},     {"dma", dma},
-    {"frames", frames},
+    {"nothing", nothing}, {"calls", calls},       {"ipi", ipi},           {"fence", fence},
+    {"timer", timer},     {"console", console},   {"mmio", mmio},         {"outside", outside},
+    {"illegal", illegal}, {"pmu", pmu},           {"overflow", overflow}, {"wakes", wakes},
+    {"starts", starts},   {"restart", restart},   {"device", alarms},     {"dma", dma},
+    {"frames", frames},   {"messages", messages},
 };
 
 /* Waits for the tick of a frame. */

@@ -12,7 +12,7 @@ import operator_trees
 
 # Instructions of a notification for one frame, from before the store to behind it: of 1,514 bytes
 # in one part, and in as many as there may be.
-MOST, MOST_IN_PARTS = 2300, 3400
+MOST, MOST_IN_PARTS = 1800, 3200
 # Restarts of a VM that gets frames all the time.
 LIVES = 20
 

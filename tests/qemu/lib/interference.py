@@ -13,7 +13,7 @@ from typing import NamedTuple
 import harness
 import hosts
 import plain
-from benchlib.storms import CALM, CALM_WORDS, CLOCK, FUNCTION, NETWORK, RNG, STORMS
+from benchlib.storms import AIA, CALM, CALM_WORDS, CLOCK, FUNCTION, NETWORK, RNG, STORMS
 
 LENGTH, ROUNDS = 50000, 20
 SECONDS = 25_000_000  # ticks that it goes on where there are looks: two are due, or three
@@ -67,7 +67,7 @@ TREE = """/dts-v1/;
 			memory = /bits/ 64 <(4 << 20)>;
 			kernel = <&bare>;
 			bootargs = "kind=tempest what={what}";
-			restart-limit = <1000>;
+			restart-limit = <1000>; {aia}
 			vcpu0 {{ harts = <{first}>; }};
 			vcpu1 {{ harts = <0>; }};
 			devices {{ {device} }};
@@ -130,7 +130,8 @@ def tree(storm, place):
     return TREE.format(
         what=storm, hart=place.hart, first=place.storm, look=place.look, reads=place.reads,
         device=FUNCTION if storm == "dma" else CLOCK, schedules=schedules if frame else "",
-        network=NETWORK if storm == "frames" else "",
+        network=NETWORK if storm in ("frames", "messages") else "",
+        aia=AIA if storm == "messages" else "",
         how=f"rounds={ROUNDS} length={LENGTH} gusts={STORMS.get(storm, ('', 0))[1]} "
             f"ticks={place.ticks} frame={frame * TICKS_A_US} port={int(storm == 'frames')}")
 
@@ -145,7 +146,8 @@ def measured(storm, where):
         folder = Path(name)
         file, counts = folder / "interference.dts", folder / "counts"
         file.write_text(tree(storm, place), encoding="ascii")
-        options = ["--include", harness.BUILD / "guests", "--aia", "none"]
+        options = ["--include", harness.BUILD / "guests",
+                   "--aia", "auto" if storm == "messages" else "none"]
         if storm == "dma":
             options += ["--device", RNG]
         if several:

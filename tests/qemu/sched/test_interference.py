@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A loop takes the same instructions whatever its neighbour does: on a hart of its own all that the
 hart executes, by turns and in windows what the guest counts; and windows begin at the same ticks.
-Three storms here, and one more in windows; all of them in the long form."""
+Three storms here, and two more in windows; all of them in the long form."""
 
 import re
 
@@ -49,7 +49,7 @@ def test_by_turns(storm):
     assert seen.gusts >= STORMS[storm][1]
 
 
-@storms("frames")
+@storms("frames", "messages")
 def test_in_windows(storm):
     """Some rounds are cut by the end of a window, and the storm has the hart in between; what the
     guest counts is what it executes all the same. Each window begins at its tick, neither earlier

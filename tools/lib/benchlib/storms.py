@@ -19,6 +19,7 @@ STORMS = {
     "device": ("interrupts of a device of its own", 200),
     "dma": ("DMA of a device of its own, reset each time", 50),
     "frames": ("frames to it and malformed queues, by a port of a network", 1000),
+    "messages": ("MSI-X messages of its port, masked and unmasked", 1000),
 }
 CALM = "nothing"
 CALM_WORDS = "one that only computes"
@@ -27,5 +28,7 @@ CALM_WORDS = "one that only computes"
 CLOCK = 'clock { host = "/soc/rtc@101000"; dma = "none"; };'
 FUNCTION = 'rng { pci = "00:01.0"; dma = "isolated"; };'
 RNG = "virtio-rng-pci,addr=01.0,disable-legacy=on,iommu_platform=on"
-# What "frames" needs: of the tree.
+# What "frames" and "messages" need: of the tree.
 NETWORK = "networks { lan { storm { }; victim { }; }; };"
+# What "messages" needs: of its VM, and of a machine with IMSICs.
+AIA = 'interrupts = "aia";'

@@ -26,8 +26,8 @@ from tallylib import tally_ctl
 
 @harness.both_backends
 @OWN
-def test_every_period_gives_one_sample(console, tmp_path, backend, own):
-    every_period(console, tmp_path, own, backend=backend)
+def test_every_period_gives_one_sample(tmp_path, backend, own):
+    every_period(tmp_path, own, backend=backend)
 
 
 @harness.both_backends

@@ -16,6 +16,7 @@ from operators import MS
 from perf_runs import TOOL
 from perflib import samples
 import prompts
+import replayed
 from tallylib import tally_ctl
 
 LENGTH = 1000000
@@ -52,18 +53,7 @@ def taken(machine):
 
 def noted(answer):
     """The samples of an operator's answer to `!`."""
-    lines, status = answer
-    assert status == 0
-    found = [re.fullmatch(r"hart (\d+):((?: [0-9a-f]+)+)", line) for line in lines]
-    return [samples.Sample(int(one[1]), [int(word, 16) for word in one[2].split()])
-            for one in found]
-
-
-def begin(machine, vm, event, period):
-    """A new observation's line."""
-    (line,) = machine.objects(f"sample {vm} {event} {period}")
-    assert line["ended"] is None, line
-    return line
+    return [samples.Sample(*one) for one in replayed.words(answer)]
 
 
 def check_places(found):
@@ -92,7 +82,8 @@ def every_period(tmp_path, own, **arguments):
                    "beta": f"kind=busy ticks={(ROUNDS + 2) * EVERY}"}, [
             (LOOKS[0], f"sample alpha 0x2:u {PERIOD} --json"),
             ("+0", f"sample beta 0x2:k {LONG_PERIOD} --json"),
-            *((at, "observed --json") for at in LOOKS[1:]), ("+0", "unobserve --json"), ("+0", "!")],
+            *((at, "observed --json") for at in LOOKS[1:]), ("+0", "unobserve --json"),
+            ("+0", "!")],
         more=operator_trees.samples_hz(), **arguments)
     *begun, ends = map(operators.objects, told[:-1])
     (number, other) = [line["observation"] for (line,) in begun[:2]]

@@ -17,7 +17,7 @@ MS = 10000  # ticks
 # As often as there may be.
 PROPERTIES = """
 			operator = "{access}"; operator-vms = {vms}; operator-interrupt = <5>;
-			operator-requests-hz = <10000>; initrd = <&script>;
+			operator-requests-hz = <10000>; initrd = <&script>; {more}
 """
 IMAGES = """
 / {{ images {{
@@ -38,13 +38,14 @@ def at_once(*commands):
     return [("+0", command) for command in commands]
 
 
-def beside(text, vms, asked, access="control", times=1, hart=0):
+def beside(text, vms, asked, access="control", times=1, hart=0, more=""):
     """A tree with "ops" behind its VMs; it may ask about those in `vms`. asked: as for script();
-    times: how often all of it."""
+    times: how often all of it; more: properties."""
     end = text.rindex("\t};\n};")
     node = bare_guests.VM.format(
         name=NAME, memory=16, image="operator", bootargs=f"kind=operator times={times}",
-        properties=PROPERTIES.format(access=access, vms=", ".join(f'"{vm}"' for vm in vms)),
+        properties=PROPERTIES.format(access=access, vms=", ".join(f'"{vm}"' for vm in vms),
+                                     more=more),
         vcpus=bare_guests.VCPU.format(n=0, harts=hart))
     return text[:end] + node + text[end:] + IMAGES.format(
         bare=plain.make("build/guests/bare.bin"), text=script(asked))
@@ -53,7 +54,8 @@ def beside(text, vms, asked, access="control", times=1, hart=0):
 def run(folder, text, vms, asked, until=None, options=(), **arguments):
     """Boots that tree to its end, or to a line that contains `until`; the result, and of each
     request (lines, status)."""
-    node = {name: arguments.pop(name) for name in ("access", "times", "hart") if name in arguments}
+    node = {name: arguments.pop(name) for name in ("access", "times", "hart", "more")
+            if name in arguments}
     file = folder / "operators.dts"
     file.write_text(beside(text, vms, asked, **node), encoding="utf-8")
     result = harness.run(file, options=["--include", harness.BUILD / "guests", *options],

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samples of guests that run, taken by `perf-vms record` and by a program that asks for them."""
 
-import io
 import re
 import statistics
 import subprocess
@@ -9,20 +8,20 @@ import threading
 
 import pytest
 
-import bare_guests
-from bare_guests import FOREVER
 import harness
 import measured
-import perf_runs
+import operator_trees
+import operators
+from operators import MS
 from perf_runs import TOOL
 from perflib import samples
-import plain
 import prompts
+import replayed
 from tallylib import tally_ctl
 
 LENGTH = 1000000
 PERIOD = 100000
-# Of its neighbour, which goes on: a ring has room for 5,400 samples, so for many seconds.
+# Of its neighbour, which goes on.
 LONG_PERIOD = 10 * PERIOD
 ROUNDS = 3
 # The jump to the work, two instructions a round and the return, and the ecall.
@@ -54,32 +53,7 @@ def taken(machine):
 
 def noted(answer):
     """The samples of an operator's answer to `!`."""
-    lines, status = answer
-    assert status == 0
-    found = [re.fullmatch(r"hart (\d+):((?: [0-9a-f]+)+)", line) for line in lines]
-    return [samples.Sample(int(one[1]), [int(word, 16) for word in one[2].split()])
-            for one in found]
-
-
-def begin(machine, vm, event, period):
-    """A new observation's line."""
-    (line,) = machine.objects(f"sample {vm} {event} {period}")
-    assert line["ended"] is None, line
-    return line
-
-
-def console_of(console, tmp_path, guests, options=(), properties="", **arguments):
-    """The machine's terminal, and where it is asked."""
-    plain.make("build/guests/bare.bin")
-    tree = tmp_path / "bare.dts"
-    tree.write_text(bare_guests.tree(guests, properties=properties), encoding="utf-8")
-    path = tmp_path / "control"
-    screen = console(tree, timeout=harness.GUARD, options=[
-        "--include", harness.BUILD / "guests", "--control", path, *options], **arguments)
-    screen.logfile_read = io.StringIO()
-    for _ in guests:
-        screen.expect("(waits|busy): begins")
-    return screen, path
+    return [samples.Sample(*one) for one in replayed.words(answer)]
 
 
 def check_places(found):
@@ -94,31 +68,32 @@ def check_places(found):
     assert second - first in (2, 4)
 
 
-def every_period(console, tmp_path, own, **arguments):
+# When alpha is told to work, in ticks, and when it is looked at: it has worked, and waits again.
+EVERY = 40 * MS
+LOOKS = [(n + 1) * EVERY - 10 * MS for n in range(ROUNDS + 1)]
+
+
+def every_period(tmp_path, own, **arguments):
     """Samples of instructions in U of a fixed loop, beside a busy neighbour that is sampled as
     well, whether or not the guest counts the same; and the guest's counts are its own."""
-    screen, path = console_of(console, tmp_path, {
-        "alpha": f"kind=waits filter=u rounds={ROUNDS + 1} length={LENGTH} {own}",
-        "beta": FOREVER}, **arguments)
-    with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
-        number = begin(machine, "alpha", "0x2:u", PERIOD)["observation"]
-        other = begin(machine, "beta", "0x2:k", LONG_PERIOD)["observation"]
-        found = []
-        for i in range(ROUNDS):
-            screen.send("x")
-            screen.expect(rf"waits: {i}: \d+\r+\n")
-            line = perf_runs.quiet(machine, number)
-            found += taken(machine)
-            assert line["value"] == USER_WORK * (i + 1)
-        (line,) = machine.objects(f"unobserve {number}")
-        (beta,) = machine.objects(f"unobserve {other}")
-        found += taken(machine)
-        assert machine.objects("observed") == []
-    screen.send("x")
-    screen.expect(rf"waits: {ROUNDS}: \d+\r+\n")
+    result, told = operators.boot(
+        tmp_path, {"alpha": f"kind=waits filter=u every={EVERY} rounds={ROUNDS + 1} "
+                            f"length={LENGTH} {own}",
+                   "beta": f"kind=busy ticks={(ROUNDS + 2) * EVERY}"}, [
+            (LOOKS[0], f"sample alpha 0x2:u {PERIOD} --json"),
+            ("+0", f"sample beta 0x2:k {LONG_PERIOD} --json"),
+            *((at, "observed --json") for at in LOOKS[1:]), ("+0", "unobserve --json"),
+            ("+0", "!")],
+        more=operator_trees.samples_hz(), **arguments)
+    *begun, ends = map(operators.objects, told[:-1])
+    (number, other) = [line["observation"] for (line,) in begun[:2]]
+    for n, (line, _) in enumerate(begun[2:], 1):
+        assert (line["value"], line["ended"]) == (USER_WORK * n, None)
+    line, beta = ends
     assert line["shared"] == (own != "")
     assert (line["lost"], line["late"]) == (beta["lost"], beta["late"]) == (0, 0)
 
+    found = noted(told[-1])
     mine = [sample for sample in found if sample.observation == number]
     assert len(mine) == line["samples"] == USER_WORK * ROUNDS // PERIOD
     assert [sample.number for sample in mine] == list(range(1, len(mine) + 1))
@@ -128,13 +103,11 @@ def every_period(console, tmp_path, own, **arguments):
     check_places(mine)
 
     theirs = [sample for sample in found if sample.observation == other]
-    # One more may have been taken between the look and the end.
-    assert len(theirs) in (beta["samples"], beta["samples"] + 1)
-    assert beta["samples"] == beta["value"] // LONG_PERIOD
+    assert len(theirs) == beta["samples"] == beta["value"] // LONG_PERIOD > 0
     assert {sample.flags for sample in theirs} == {samples.MASKED}
     if own:
-        seen = re.findall(r"waits: [1-9]: (\d+)\r", screen.logfile_read.getvalue())
-        assert [int(n) for n in seen] == [USER_WORK] * ROUNDS
+        seen = [re.search(r"waits: [1-9]: (\d+)$", line) for line in result.vm("alpha")]
+        assert [int(each[1]) for each in seen if each] == [USER_WORK] * ROUNDS
 
 
 def toggle(path, end, ended, gone):

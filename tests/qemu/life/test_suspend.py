@@ -11,10 +11,11 @@ from tallylib import tally_ctl, told
 # idle; of the second one, also how often when it was suspended.
 USED = ("cd /sys/devices/system/cpu/cpu1/cpuidle; cat state0/usage | sed 's/^[1-9].*/some/'; "
         "cat state1/usage state1/s2idle/usage; ")
-SCRIPTS = {"alpha": "echo enabled >/sys/class/tty/ttyS0/power/wakeup; sleep 2; echo bed''time; "
+SCRIPTS = {"alpha": "echo enabled >/sys/class/tty/ttyS0/power/wakeup; echo see''n; "
+                    "read key </dev/console; echo bed''time; "
                     "echo freeze >/sys/power/state; echo woken $?; sleep 2; " + USED +
                     "echo us''ed; sleep 1000",
-           "beta": "sleep 1000"}
+           "beta": "sleep 1000000"}
 
 
 def looked(machine):
@@ -33,9 +34,10 @@ def test_linux(console, tmp_path):
                   count=1, flags=re.S)
     tree.write_text(text, encoding="utf-8")
     screen = console(tree, options=["--control", tmp_path / "control"])
-    screen.expect("to the first guest")
+    screen.expect("seen")
     with tally_ctl.Machine(str(tmp_path / "control"), timeout=harness.GUARD) as machine:
         awake = looked(machine)
+        screen.send("\r")
         screen.expect("bedtime")
         while (now := looked(machine))[0] != [True, None]:
             assert now[0] == [None, None]

@@ -10,11 +10,11 @@ import math
 import re
 import subprocess
 
-import boots
 import harness
+from operators import MS
 from perf_runs import TOOL
 from perflib import samples, symbols
-from recordings import until
+import replayed
 
 # Longer than the reading of one. The guest's own period begins anew when interrupts are on, so a
 # short one would end at the same few places each time.
@@ -25,13 +25,15 @@ perf record -q -e instructions:k -c {PERIOD} -o /tmp/data sh -c '{LOAD}' 2>&1
 perf report -i /tmp/data --stdio --sort sym 2>/dev/null >/tmp/report
 sed -n 's/^ *\\([0-9.]*\\)%.*\\[k\\] /is \\1 /p' /tmp/report
 sed -n 's/.*Event count (approx.): /count /p' /tmp/report
-echo begins
+{replayed.STARTS}
 while true; do {LOAD}; done
 """
 SEEN_BY_BOTH = "clear_page", "__rmqueue_pcplist", "free_unref_folios"
 UNMASKS = "_raw_spin_unlock_irqrestore"
 PRINTS = {"format_decode", "vsnprintf", "number", "string", "put_dec_trunc8", "skip_atoi"}
-ENOUGH = 1000
+# How often it is looked at from beside, and for how many ticks. A ring then has room for all.
+TIMES, SPAN = 8, 15 * MS
+CALLERS = 12
 # Standard deviations between two shares of the same thing.
 SIGMAS = 4
 IMAGE = harness.BUILD / "guest/Image"
@@ -56,19 +58,13 @@ def report(samples_file, tmp_path):
             for share, name in re.findall(r"(?m)^ *([\d.]+)% +\[\w\] (\S+)", told.stdout)}
 
 
-def test_interrupts_off(running, tmp_path):
+def test_interrupts_off(tmp_path):
     """The guest's perf has next to nothing of what prints. From beside it is found there, with its
     interrupts off, and it is said who called it."""
-    run = running(boots.smp_tree(tmp_path, {"alpha": GUEST}, {"alpha": ("0",)}))
-    run.read_until("begins")
-    file = tmp_path / "samples"
-    subprocess.run([TOOL, "record", "--socket", run.path, "--timeout", str(harness.GUARD), "-g",
-                    "-e", "instructions:k", "-c", str(PERIOD), "-o", file, "--",
-                    *until(file, ENOUGH)], check=True, timeout=harness.GUARD)
-    assert run.ctl("poweroff")[0] == 0
-    run.read_until(None)
+    console, file = replayed.record_linux(
+        tmp_path, GUEST, ("0x2:k", "instructions:k"), (PERIOD, CALLERS), SPAN, TIMES)
     inside = {name: float(share) / 100 for share, name in
-              re.findall(r"is ([\d.]+) (\S+)", run.console)}
+              re.findall(r"is ([\d.]+) (\S+)", console)}
     beside = report(file, tmp_path)
     # What the guest's perf says.
     assert inside[UNMASKS] > 0.2
@@ -78,7 +74,8 @@ def test_interrupts_off(running, tmp_path):
     assert sum(beside[function] for function in PRINTS) > 0.2
     found = [s for s in samples.read(file.read_text(encoding="utf-8").splitlines())
              if s.get("type") == "sample"]
-    n_inside = int(re.search(r"count (\d+)", run.console)[1]) // PERIOD
+    assert len(found) > 100 * TIMES
+    n_inside = int(re.search(r"count (\d+)", console)[1]) // PERIOD
     masked = sum(s["masked"] for s in found) / len(found)
     assert are_near(inside[UNMASKS], n_inside, masked, len(found))
     for function in SEEN_BY_BOTH:

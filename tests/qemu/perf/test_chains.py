@@ -2,15 +2,12 @@
 """Chains of callers of a Debian kernel's samples lead to where the kernel was entered."""
 
 import re
-import subprocess
 
 import pytest
 
-import boots
-import harness
-from perf_runs import TOOL
+from operators import MS
 from perflib import samples
-from recordings import until
+import replayed
 
 # Of exceptions, system calls and interrupts; of a thread of the kernel; of the boot hart and of
 # others, whose idle loops began there.
@@ -19,7 +16,7 @@ ENTRIES = "handle_exception", "ret_from_exception", "ret_from_fork", "_start_ker
 MIXED = "do_trap_ecall_u", "do_page_fault", "do_irq", "handle_softirqs", "kthread", "do_idle"
 GUEST = f"""
 grep -E -A1 ' ({'|'.join(ENTRIES + MIXED)})$' /proc/kallsyms | sed 's/^/symbol /'
-echo begins
+{replayed.STARTS}
 while true; do
  cat $(yes /proc/zoneinfo | head -20) >/dev/null
  head -c 400000 /dev/zero | gzip >/dev/null
@@ -28,7 +25,9 @@ while true; do
  for i in 1 2 3 4 5 6 7 8 9; do sleep 0.01; done
 done
 """
-ENOUGH = 3000
+PERIOD, CALLERS = 150001, 64
+# How often it is looked at, and for how many ticks. A ring then has room for all.
+TIMES, SPAN = 60, 30 * MS
 
 
 def ranges(console):
@@ -39,22 +38,16 @@ def ranges(console):
 
 
 @pytest.mark.long
-def test_they_lead_to_an_entry(running, tmp_path):
+def test_they_lead_to_an_entry(tmp_path):
     """At least 95 % of those of a mixed load do. Of the rest, most were in a function that has not
     made its frame, or in the entry's own code, where s0 is a process's."""
-    run = running(boots.smp_tree(tmp_path, {"alpha": GUEST}, {"alpha": ("0",)}))
-    run.read_until("begins\n")
-    file = tmp_path / "samples"
-    subprocess.run([TOOL, "record", "--socket", run.path, "--timeout", str(harness.GUARD), "-g",
-                    "-e", "instructions:k", "-c", "200003", "-o", file, "--",
-                    *until(file, ENOUGH)], check=True, timeout=harness.GUARD)
-    assert run.ctl("poweroff")[0] == 0
-    run.read_until(None)
-    places = ranges(run.console)
+    console, file = replayed.record_linux(
+        tmp_path, GUEST, ("0x2:k", "instructions:k"), (PERIOD, CALLERS), SPAN, TIMES)
+    places = ranges(console)
     kernel = [[int(at, 16) for at in [sample["ip"], *sample.get("callchain", [])]]
               for sample in samples.read(file.read_text(encoding="utf-8").splitlines())
               if sample.get("type") == "sample" and sample["mode"] == "kernel"]
-    assert len(kernel) > 0.9 * ENOUGH
+    assert len(kernel) > 20 * TIMES, len(kernel)
     # Where the chain ends is a return address, so the call is before it.
     ended = sum(any(chain[-1] - (len(chain) > 1) in places[entry] for entry in ENTRIES
                     if entry in places) for chain in kernel)

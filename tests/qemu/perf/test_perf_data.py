@@ -15,9 +15,10 @@ import pytest
 import harness
 import kernels
 from kernels import program
+from operators import MS
 from perf_runs import TOOL
 from perflib import kallsyms, symbols
-from recordings import until
+import replayed
 
 NS = 1000000000
 MOVED = 0x1400000
@@ -382,15 +383,15 @@ def test_what_is_no_file_of_samples(perf):
 # What the kernel does with interrupts on: it decompresses and formats its names.
 LOAD = "cat /proc/kallsyms >/dev/null"
 PERIODS = {"inside": 50021, "beside": 50023}
+# How often it is looked at from beside, and for how many ticks. A ring then has room for all.
+TIMES, SPAN = 10, 30 * MS
 GUEST = f"""
-echo starts to look
 perf record -q -e cycles:k -c {PERIODS['inside']} -o /tmp/data sh -c '{"; ".join([LOAD] * 2)}' 2>&1
 perf report -i /tmp/data --stdio -F sample,sym 2>/dev/null >/tmp/report
 sed -n 's/.*\\b\\([0-9][0-9]*\\) *\\[k\\] /is \\1 /p' /tmp/report
-echo reported
+{replayed.STARTS}
 while true; do {LOAD}; done
 """
-ENOUGH = 4000
 SIGMAS = 4
 SHARE = 0.02  # of those functions that are compared
 
@@ -406,25 +407,19 @@ def one_name_each(path):
 
 
 @pytest.mark.long
-def test_the_same_as_in_the_guest(running, perf, tmp_path):
+def test_the_same_as_in_the_guest(perf, tmp_path):
     """Debian's perf in a guest and beside it: the functions of its kernel have the same shares."""
     # Else it checks its ciphers until long after the boot.
-    run = running(harness.linux_tree(tmp_path, {"alpha": GUEST}, bootargs="cryptomgr.notests"))
-    run.read_until("starts to look")
-    file = tmp_path / "samples"
-    subprocess.run([TOOL, "record", "--socket", run.path, "--timeout", str(harness.GUARD), "-g",
-                    "-e", "instructions:k", "-c", str(PERIODS["beside"]), "-o", file, "--",
-                    *until(file, ENOUGH)], check=True, timeout=harness.GUARD)
-    run.read_until("reported")
-    assert run.ctl("poweroff")[0] == 0
-    run.read_until(None)
+    console, file = replayed.record_linux(
+        tmp_path, GUEST, ("0x2:k", "instructions:k"), (PERIODS["beside"],), SPAN, TIMES,
+        bootargs="cryptomgr.notests")
     kernel = harness.BUILD / "guest/Image"
     perf.export(file, "--symbols", kernel)
     beside = collections.Counter({name: n for (_, name), n in perf.report().items()})
     chosen, inside = one_name_each(kernel), collections.Counter()
-    for n, name in re.findall(r"is (\d+) (\S+)", run.console):
+    for n, name in re.findall(r"is (\d+) (\S+)", console):
         inside[chosen.get(name, name)] += int(n)
-    # perf in the guest samples the programs; from beside it is there as well, with what it writes.
+    # perf in the guest samples the programs alone; from beside the shell is there as well.
     common = {name for name in inside if inside[name] >= SHARE * inside.total()}
     # What it calls most; a compiler may have given the copy that it made a longer name.
     assert len(common) >= 5 and "vsnprintf" in common

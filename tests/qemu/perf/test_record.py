@@ -2,32 +2,30 @@
 """tools/perf-vms record and the prompt's sample: every period gives one sample, at the instruction
 behind it, and no guest counts anything else than without."""
 
-import contextlib
 import json
 import re
 import subprocess
-import threading
 
 import pytest
 
 from bare_guests import FOREVER
-import boots
 import harness
 import operator_trees
 import operators
 from operators import MS
 from perf_runs import TOOL
 from perflib import samples
-from recordings import (CHEAP, OWN, begin, cost, count_the_same, every_period, noted, record, taken,
+from recordings import (CHEAP, OWN, cost, count_the_same, every_period, noted, record, taken,
                         until)
-from shared_memory import MIB, VM
+import replayed
+from shared_memory import MIB, VM, vm
 from tallylib import tally_ctl
 
 
 @harness.both_backends
 @OWN
-def test_every_period_gives_one_sample(console, tmp_path, backend, own):
-    every_period(console, tmp_path, own, backend=backend)
+def test_every_period_gives_one_sample(tmp_path, backend, own):
+    every_period(tmp_path, own, backend=backend)
 
 
 @harness.both_backends
@@ -49,8 +47,9 @@ def asked(tmp_path, alpha, commands, *others, **arguments):
     nodes = [VM.format(name=name, memory=16 * MIB, bootargs=args, hart=0, properties="")
              for name, args in (("alpha", alpha), *others)]
     result = operator_trees.run(
-        tmp_path, *nodes, operator_trees.operator(commands, "control",
-                                                  more=operator_trees.samples_hz()),
+        tmp_path, *nodes, operator_trees.operator(
+            commands, "control", ", ".join(f'"{name}"' for name in ("alpha", *dict(others))),
+            operator_trees.samples_hz()),
         until=operators.ENDED, **arguments)
     assert result.status == harness.INTERRUPTED, str(result)
     return operators.answers(result)
@@ -78,75 +77,72 @@ def test_callers(tmp_path, backend, paging):
 
 
 @harness.short_on("ssccfg")
-def test_moves(running, two_harts, backend, roaming):
+def test_moves(tmp_path, two_harts, backend, roaming):
     """A vcpu that goes to the other hart after each turn: no sample is missing or there twice, in
-    the rings of both."""
-    run = running({"alpha": "kind=chain frames=3"}, vcpus=("0 1",), backend=backend,
-                  options=[*two_harts, *roaming])
-    run.read_until("chain: begins")
+    the rings of both, and those of the file are in the order of time."""
     period = 300007
-    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
-        found = []
-        begin(machine, "alpha", "0x2:uk", f"{period} 2")
-        while len({sample.hart for sample in found}) < 2 or len(found) < 300:
-            found += taken(machine)
-        (line,) = machine.objects("unobserve")
-        found += taken(machine)
-    found.sort(key=lambda sample: sample.ticks)
+    alpha = vm("alpha", "kind=chain frames=3").replace("<0>", "<0 1>")
+    commands = [("+0", "vms --json"), ("+0", f"sample alpha 0x2:uk {period} 2 --json"),
+                (f"+{5 * FRAME}", "unobserve --json"), ("+0", "!")]
+    result = operator_trees.run(
+        tmp_path, alpha, operator_trees.operator([(BEGINS, "help"), *commands], "control",
+                                                 more=operator_trees.samples_hz()),
+        until=operators.ENDED, backend=backend, options=[*two_harts, *roaming])
+    told = operators.answers(result)[1:]
+    found = sorted(noted(told[3]), key=lambda sample: sample.ticks)
+    (line,) = operators.objects(told[2])
     assert line["lost"] == line["late"] == 0
-    assert line["samples"] == line["value"] // period
-    numbers = [sample.number for sample in found]
-    assert numbers[:line["samples"]] == list(range(1, line["samples"] + 1))
+    assert len(found) == line["samples"] == line["value"] // period > 100
+    assert [sample.number for sample in found] == list(range(1, len(found) + 1))
+    assert {sample.hart for sample in found} == {0, 1}
     assert {tuple(sample.chain) for sample in found} == {(FIRST_RA, FIRST_RA + 16)}
-    assert run.ctl("poweroff")[0] == 0
-    run.read_until(None)
-    assert run.process.wait() == harness.OK
+    (_, *objects, end), _ = replayed.record(
+        tmp_path / "samples", [(command, answer) for (_, command), answer in zip(commands, told)],
+        "--vm", "alpha", "-g", "--max-stack", "2", "-c", str(period), "-e", "instructions")
+    assert [(o["type"], o["hart"], o["ip"]) for o in objects] == [
+        ("sample", sample.hart, f"{sample.pc:#x}") for sample in found]
+    assert (end["samples"], end["count"], end["lost"]) == (len(found), line["value"], 0)
 
 
-DEBIAN = """
+# Its kernel has asked for its filters when the operator begins. perf record takes the counter of
+# cycles as well. The time is that of the machine.
+TIME = "echo 'exits --json' | /test/tally-operator | sed -n 's/.*\"time_us\":\\([0-9]*\\).*/\\1/p'"
+DEBIAN = f"""
+perf stat -e instructions:u true 2>/dev/null
+{replayed.STARTS}
 for time in 1 2 3; do perf stat -x, -e instructions:u work 20000000 2>&1; done
+{TIME}
 perf record -q -e instructions:u -c 100000 -o /tmp/data work 20000000 2>&1
+{TIME}
 perf report -i /tmp/data -D 2>/dev/null | grep -c PERF_RECORD_SAMPLE
+sleep 10
 """
-
-
-# Periods. A sample is a line of up to a thousand characters, which the emulator takes one by one.
-USER, KERNEL = 200003, 499999
-
-
-def follow(path, found):
-    """Samples a Debian guest, kernel and user, until the machine ends; again, when its kernel has
-    asked for other filters."""
-    with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
-        with contextlib.suppress(tally_ctl.NoAnswer):
-            while True:
-                ended = [line["ended"] for line in machine.objects("observed")]
-                if not ended or any(ended):
-                    machine.objects("unobserve")
-                    machine.objects(f"sample alpha 0x2:u {USER} 64")
-                    machine.objects(f"sample alpha 0x1:k {KERNEL} 64")
-                found += taken(machine)
+# Periods, of which a ring has room for all samples.
+USER, KERNEL = 1600033, 4000037
+OF_DEBIAN = [("+0", f"sample alpha 0x2:u {USER} 3 --json"),
+             ("+0", f"sample alpha 0x1:k {KERNEL} 3 --json"),
+             (f"+{800 * MS}", f"unobserve {2 << 24 | 2} --json"), ("+0", "!"),
+             (f"+{1500 * MS}", "unobserve --json"), ("+0", "!")]
 
 
 @harness.short_on("ssccfg")
-def test_beside_perf_in_the_guest(running, tmp_path, backend):
+def test_beside_perf_in_the_guest(tmp_path, backend):
     """A Debian guest's perf stat and perf record count and sample what they do without; meanwhile
     its kernel's chains end where the kernel is entered."""
-    tree = boots.smp_tree(tmp_path, {"alpha": DEBIAN}, {"alpha": ("0",)})
-    run = running(tree, backend=backend)
-    run.read_until("alpha begin")
-    found = []
-    program = threading.Thread(target=follow, args=(run.path, found))
-    program.start()
-    run.read_until(None)
-    program.join()
-    assert run.process.wait() == harness.OK, run.console
-    said = harness.Result(harness.OK, run.console).guest_output("alpha", "alpha")
-    assert [line.split(",")[0] for line in said[:3]] == ["20000000"] * 3
-    assert said[3] == "200"
-    # Of work alone there are 80,000,000 instructions, and it is in the way for a moment only.
+    result, told = replayed.beside_linux(tmp_path, DEBIAN, OF_DEBIAN, backend=backend)
+    *said, counted, recorded, number = result.guest_output("alpha", "alpha")
+    assert [line.split(",")[0] for line in said] == ["20000000"] * 3
+    assert number == "200"
+    begun, _, of_kernel, of_user = (operators.objects(told[n])[0] for n in (0, 1, 2, 4))
+    found = noted(told[3]) + noted(told[5])
+    for line, period in (of_user, USER), (of_kernel, KERNEL):
+        assert (line["ended"], line["lost"], line["late"]) == (None, 0, 0)
+        assert line["samples"] == line["value"] // period == sum(
+            sample.events == period for sample in found)
+    # Of work alone there are 80,000,000 instructions.
+    assert of_user["value"] > 80000000
+    assert begun["at_ns"] < 1000 * int(counted) < 1000 * int(recorded) < of_user["at_ns"]
     user = [sample for sample in found if sample.events == USER]
-    assert len(user) > 0.9 * 80000000 / USER
     # Behind a process's last instruction before a trap is the kernel's first.
     assert len({sample.pc for sample in user if sample.mode() == "kernel"}) <= 1
     kernel = [sample for sample in found if sample.events == KERNEL]
@@ -257,60 +253,53 @@ def test_frames_and_tables_that_change(running, two_harts, harts):
         assert max(stays) <= harness.LONGEST_STAY
 
 
-def test_the_file(running, tmp_path):
+# Alpha counts the other mode, so what is asked for is refused.
+FILE_PERIOD = 500000
+ALPHA = f"kind=waits filter=u own=yes rounds=9 every={8 * FRAME}"
+OF_FILE = [(BEGINS, "vms --json"),
+           *operators.at_once(f"sample alpha 0x2:k {FILE_PERIOD} --json",
+                              f"sample beta 0x2:k {FILE_PERIOD} --json"),
+           (f"+{5 * FRAME}", "unobserve --json"), ("+0", "!")]
+# The first one is somebody else's.
+OF_RATE = [*operators.at_once("sample beta 0x2:k 777777", "vms --json",
+                              "sample beta 0x2:k 1000hz --json"),
+           (f"+{FRAME}", "unobserve --json"), ("+0", "!")]
+
+
+def test_the_file(tmp_path):
     """It has every sample, and what was not sampled."""
-    run = running({"alpha": "kind=waits filter=u own=yes", "beta": FOREVER})
-    run.read_until("waits: begins")
+    told = asked(tmp_path, ALPHA, OF_FILE + OF_RATE, ("beta", FOREVER))
+    pairs = [(command, answer) for (_, command), answer in zip(OF_FILE + OF_RATE, told)]
     file = tmp_path / "samples"
-    period = 500000
-    found, said = record(run, file, "-c", str(period), "-e", "instructions:k", "--",
-                         *until(file, 20))
+    found, said = replayed.record(file, pairs[:len(OF_FILE)], "-c", str(FILE_PERIOD), "-e",
+                                  "instructions:k", "--vm", "alpha", "--vm", "beta")
     head, found, ends = found[0], found[1:-2], found[-2:]
-    assert set(head.pop("images")) == {"alpha", "beta"}
     assert head == {"tally-samples": 1, "vms": ["alpha", "beta"], "events": ["instructions:k"],
-                    "period": str(period)}
+                    "period": str(FILE_PERIOD)}
     assert {(o["type"], o["vm"], o["vcpu"], o["event"], o["hart"], o["period"], o["mode"],
              o["masked"], o["satp"]) for o in found} == {
-        ("sample", "beta", 0, "instructions:k", 0, period, "kernel", True, "0x0")}
+        ("sample", "beta", 0, "instructions:k", 0, FILE_PERIOD, "kernel", True, "0x0")}
     alpha, beta = ends
-    assert len(found) == beta["samples"] == beta["count"] // period > 0
+    assert len(found) == beta["samples"] == beta["count"] // FILE_PERIOD > 50
     assert (beta["type"], beta["lost"], beta["late"], beta["reasons"]) == ("end", 0, 0, [])
     # 300 of them are the sample itself.
     assert 250 < beta["lcofi_hs_instructions"] / beta["samples"] < harness.at_most(400)
     assert alpha["samples"] == alpha["count"] == 0
     assert alpha["reasons"] == ["the guest counts something else on that counter"]
-    assert alpha["unsampled_ns"] > 0.9 * (beta["ns"] + beta["unsampled_ns"])
+    assert alpha["unsampled_ns"] == beta["ns"] + beta["unsampled_ns"]
     assert f"beta/0: {len(found)} samples of {beta['count']} instructions:k, 0 lost ]" in said
     assert "alpha/0: no instructions:k were sampled for " in said
-    # Without what gives addresses names.
-    bare = tmp_path / "nameless"
-    bare.write_text("".join(json.dumps(o) + "\n" for o in [head, *found]), encoding="ascii")
     folded = [line.rsplit(" ", 1) for line in subprocess.run(
-        [TOOL, "folded", bare], capture_output=True, text=True, check=True).stdout.splitlines()]
+        [TOOL, "folded", file], capture_output=True, text=True, check=True).stdout.splitlines()]
     assert {text for text, _ in folded} == {f"beta;vcpu 0;[kernel];{o['ip']}" for o in found}
-    assert sum(int(n) for _, n in folded) == period * len(found)
+    assert sum(int(n) for _, n in folded) == FILE_PERIOD * len(found)
     # At a rate of the vcpu's own time: 1 ms of it between two, when the first ones are over.
-    found, _ = record(run, file, "-F", "1000", "-e", "instructions:k", "--vm", "beta", "--",
-                      *until(file, 9))
+    assert len({sample.observation for sample in noted(told[-1])}) == 2
+    found, _ = replayed.record(file, pairs[len(OF_FILE) + 1:], "-F", "1000", "-e", "instructions:k",
+                               "--vm", "beta")
     periods = [o["period"] for o in found[1:] if o["type"] == "sample"]
     assert periods[:3] == [1000, 16000, 256000]
-    assert all(900_000 < period <= 1_000_000 for period in periods[4:])
-    assert run.ctl("observed") == (0, [], [])
-
-
-def test_the_file_of_one_that_moves(running, two_harts, tmp_path, roaming):
-    """Samples of both harts are in the order of time, and none is told to be lost."""
-    run = running({"alpha": "kind=chain"}, vcpus=("0 1",),
-                  options=[*two_harts, *roaming])
-    run.read_until("chain: begins")
-    file = tmp_path / "samples"
-    found, _ = record(run, file, "-c", "300007", "-e", "instructions", "--", *until(file, 1000))
-    *found, end = found[1:]
-    assert {o["type"] for o in found} == {"sample"}
-    assert {o["hart"] for o in found} == {0, 1}
-    times = [o["timestamp"] for o in found]
-    assert times == sorted(times)
-    assert len(found) == end["samples"] == end["count"] // 300007 and end["lost"] == 0
+    assert len(periods) > 9 and all(900_000 < period <= 1_000_000 for period in periods[4:])
 
 
 def test_wrong_use(running, tmp_path):

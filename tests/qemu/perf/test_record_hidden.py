@@ -33,22 +33,22 @@ SHORT = {(CPUS[0], "own=restarts"), (CPUS[0], "own=yes"), (CPUS[1], "own=yes"), 
 @pytest.mark.parametrize("text, own", [
     pytest.param(text, own, marks=() if (text, own) in SHORT else pytest.mark.long)
     for text in CPUS for own in ("", "own=yes", "own=restarts")])
-def test_every_period_gives_one_sample(console, tmp_path, text, own):
-    every_period(console, tmp_path, own, options=hidden(text))
+def test_every_period_gives_one_sample(tmp_path, text, own):
+    every_period(tmp_path, own, options=hidden(text))
 
 
 @pytest.mark.parametrize("firmware", ["trixie", "forky"])
-def test_on_newer_firmware(console, tmp_path, firmware):
-    every_period(console, tmp_path, "own=restarts",
+def test_on_newer_firmware(tmp_path, firmware):
+    every_period(tmp_path, "own=restarts",
                  options=[*hidden("tt-ascalon"), "--bios", peers.opensbi(firmware)])
 
 
 @pytest.mark.parametrize("properties", ['pmu-overflow = "off";', 'pmu-reads = "trap";',
                                         'pmu = "off";'])
-def test_vms_without_overflow_interrupts(console, tmp_path, properties):
+def test_vms_without_overflow_interrupts(tmp_path, properties):
     """On harts with Ssccfg, too."""
     own = "" if properties.startswith("pmu =") else "own=yes"
-    every_period(console, tmp_path, own, options=hidden("tt-ascalon"), properties=properties)
+    every_period(tmp_path, own, options=hidden("tt-ascalon"), properties=properties)
 
 
 @pytest.mark.parametrize("text", [

@@ -3,8 +3,6 @@
 instruction; and the file is one that viewers read."""
 
 import base64
-import collections
-import json
 import signal
 import struct
 import subprocess
@@ -12,37 +10,22 @@ import time
 
 import pytest
 
-import bare_guests
 import fakes
 import harness
+import operator_trees
+from operator_trees import vm
+import operators
+from operators import MS
 from perf_runs import exits_of
+import replayed
 from tallylib import tally_ctl
 import trace_model
-from tracing import TOOL, Traced, WATCH, tracing
+from tracing import TOOL, Traced, tracing
 
 FOREVER = "kind=busy ticks=100000000000"
 MIX = "kind=mix event=2 flags=0 share=1 period=30000 length=100000 parts=5"
 ASKS = "kind=asks repeat=yes"
-DEFERRED = 'boot = "defer";'
-
-
-def deferred(tmp_path, alpha, beta=FOREVER):
-    """A tree of two guests, the first of which waits for its start."""
-    tree = tmp_path / "bare.dts"
-    tree.write_text(bare_guests.tree({"alpha": alpha, "beta": beta}, own={"alpha": DEFERRED}),
-                    encoding="utf-8")
-    return tree
-
-
-def trace_life(run, tmp_path, name="alpha"):
-    """Traces a VM from before its start until it is off: (Traced, exits before, after)."""
-    out = tmp_path / "trace.json"
-    done = subprocess.run(
-        tracing(run, out, "--", "python3", "-c", WATCH, harness.ROOT / "tools/lib", run.path, name),
-        check=False, capture_output=True, text=True, timeout=harness.GUARD)
-    assert done.returncode == 0, done.stderr
-    before, after = map(json.loads, done.stdout.splitlines())
-    return Traced(out), before, after
+LIVES = 40 * MS  # longer than MIX does, in ticks
 
 
 @pytest.fixture(scope="module", name="library")
@@ -66,28 +49,39 @@ def check_format(library, traced, path):
     assert len(shown) == sum(event["ph"] != "M" for event in traced.events)
 
 
+# From before the second start of alpha until after its end.
+LIFE = [(50 * MS, "exits --json"),
+        *operators.at_once("vms --json", "stays off", "stays on --json", "start alpha"),
+        (f"+{LIVES}", "stays off"), *operators.at_once("vms --json", "exits --json", "!")]
+
+
 @harness.both_backends
-def test_each_instruction_in_hs_is_in_the_trace(running, tmp_path, library, backend):
+def test_each_instruction_in_hs_is_in_the_trace(tmp_path, library, backend):
     """Of a life of a VM, from before its start until after its end, beside a busy neighbour: the
-    sum of the stays is by what `exits` has grown, for each kind of exit."""
-    run = running(deferred(tmp_path, MIX), backend=backend)
-    traced, before, after = trace_life(run, tmp_path)
-    grown = after["hs_instructions"] - before["hs_instructions"]
-    stays = [event for event in traced.of("stay", "alpha/0")
-             if before["time_us"] < event["ts"] < after["time_us"]]
-    assert sum(event["args"]["instructions"] for event in stays) == grown > 10000
-    # Each kind of exit as often as it was.
-    names = collections.Counter(event["name"] for event in stays)
+    stays of each vcpu have what was accounted to it, and `exits` has grown by each kind of exit."""
+    result = operator_trees.run(
+        tmp_path, vm("alpha", MIX, 'pmu-overflow = "on";'), vm("beta", FOREVER),
+        operator_trees.operator(LIFE, "control", '"alpha", "beta", "ops"',
+                                operator_trees.samples_hz()),
+        until=operators.ENDED, backend=backend)
+    told = operators.answers(result)
+    before, after = (operators.objects(told[n])[0] for n in (0, 7))
+    assert [operators.objects(told[n])[0]["state"] for n in (1, 6)] == ["off", "off"]
+    out = tmp_path / "trace.json"
+    said = replayed.asked([TOOL, "-o", out], [(LIFE[n][1], told[n]) for n in (1, 2, 3, 5, 8)])
+    traced = Traced(out)
+    names = traced.names("stay", "alpha/0")
     exits = {kind: after[kind] - before[kind] for kind in ("lcofi", "csr", "wfi")}
     assert exits == {"lcofi": names["overflow"], "csr": names["csr"], "wfi": names["wfi"]}
     assert traced.names("interrupt", "alpha/0")["overflow interrupt (LCOFI)"] > 30
     # And of all vcpus, from the begin of the trace to its end.
-    assert traced.other["lost"] == {"hart 0": 0}
+    assert traced.other["lost"] == {"hart 0": 0} and "lost" not in said
+    assert {vcpu["vm"] for vcpu in traced.other["vcpus"]} == {"alpha", "beta", "ops"}
     for vcpu in traced.other["vcpus"]:
         of_track = traced.instructions(f"{vcpu['vm']}/{vcpu['vcpu']}")
-        assert of_track == vcpu["instructions"] == vcpu["hs_instructions"] > 0
+        assert of_track == vcpu["instructions"] == vcpu["hs_instructions"] > 1000
         assert vcpu["missing"] == 0
-    check_format(library, traced, tmp_path / "trace.json")
+    check_format(library, traced, out)
 
 
 def check_sums(traced):

@@ -15,9 +15,9 @@ static uint32_t user, super; /* counters */
 static uint64_t period, wanted, user_taken, super_taken, latest, wrong;
 static uint64_t since; /* see rate.c */
 
-/* Makes the same calls and runs the same code, whatever counts. Returns the value of S's
- * counter. */
-static uint64_t count(uint64_t set, uint64_t rounds)
+/* Makes the same calls and runs the same code, of which there is one copy, whatever counts. Returns
+ * the value of S's counter. */
+static __attribute__((noinline, noclone)) uint64_t count(uint64_t set, uint64_t rounds)
 {
 	pmu_start(set, 5);
 	user_run(user_code, rounds, 0);

@@ -220,7 +220,7 @@ bool irqchip_forget(const struct irqchip *chip, const struct irqchip_source *sou
 	uint64_t base = chip->kind == IRQCHIP_PLIC ? PLIC_PENDING : APLIC_SETIP;
 
 	/* No effect on a level source of an APLIC without messages. Its pending bit is the level,
-	 * but QEMU keeps it until a claim. */
+	 * but QEMU 10 keeps it until a claim. */
 	if (chip->kind != IRQCHIP_PLIC)
 		*reg(chip, APLIC_CLRIPNUM) = source->number;
 	return !is_set(chip, base, source->number);

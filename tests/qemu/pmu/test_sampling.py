@@ -8,6 +8,7 @@ import pytest
 
 import bare_guests
 import harness
+from platforms import COMPILER
 from sampling import LATE, MASKED, RUN, TLB_LINES, by_hand, sampling, table
 
 BACKENDS = ("sbi", "ssccfg")
@@ -52,11 +53,14 @@ def test_pending_bit_and_flags_at_each_step(tmp_path, where):
 
 # How an access reads while sie is 0x22 and LCOFIP pends, masked; what it leaves of sie, sip and
 # stimecmp; which interrupts it brings, after which of the code's bytes.
-NOT_YET = "interrupts 0x0 at 0, 29 instructions"
-LCOFI = "interrupts 0xd at 4, 141 instructions"
-SOFT = "interrupts 0x1 at 4, 141 instructions"
-# Its handler writes stimecmp, in two instructions less.
-TIMER = "interrupts 0x5 at 4, 139 instructions"
+# The guest's handler is C: by the compiler's version, instructions without an interrupt, with one,
+# and with one whose handler writes stimecmp.
+SPANS = {"12": (29, 141, 139), "14": (30, 143, 141)}
+NONE, ONE, TIMED = SPANS.get(COMPILER.split(".", maxsplit=1)[0], (0, 0, 0))
+NOT_YET = f"interrupts 0x0 at 0, {NONE} instructions"
+LCOFI = f"interrupts 0xd at 4, {ONE} instructions"
+SOFT = f"interrupts 0x1 at 4, {ONE} instructions"
+TIMER = f"interrupts 0x5 at 4, {TIMED} instructions"
 NEVER, LATER = (1 << 64) - 1, 1 << 62
 UNMASK = [
     ("csrr sie", 0x22, 0x22, 0x2000, NEVER, NOT_YET),
@@ -89,6 +93,7 @@ UNMASK = [
 ]
 
 
+@pytest.mark.skipif(not NONE, reason=f"what gcc {COMPILER} makes of the handler is not known")
 @pytest.mark.parametrize("where", PLACES)
 def test_unmasking_delivers_at_once(tmp_path, where):
     """QEMU 10 does not see that a guest unmasks a virtual LCOFI: Tally makes the access, and what

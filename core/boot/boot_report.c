@@ -127,7 +127,7 @@ static void report_flags(const struct pcpu *pcpu)
 		         hpm->far_loses ? "loses" : "keeps");
 }
 
-/* Logs cycles and instructions that no guest can have. */
+/* Logs fixed counters that no guest can have. */
 static void report_fixed(const struct pcpu *pcpu)
 {
 	uint64_t lost = pcpu->hpm.fixed_only & ~pcpu->hpm.fixed;
@@ -138,6 +138,10 @@ static void report_fixed(const struct pcpu *pcpu)
 		         pcpu->hartid, lost & BIT(HCTR_CYCLE) ? "cycles" : "",
 		         lost == HCTRS_FIXED ? " and " : "",
 		         lost & HCTRS_INSTRET ? "instructions" : "");
+	if (pcpu->hpm.instret_differs)
+		log_line("hart %lu: guests do not get instret: it counts their instructions "
+		         "otherwise than the other counters do",
+		         pcpu->hartid);
 }
 
 /* Logs all about a hart except inexact counts. */

@@ -58,6 +58,8 @@ struct hpm {
 	uint64_t unreadable; /* like hctrs, and counter 0: HS cannot read them (mcounteren) */
 	uint64_t fixed; /* those of counters 0 and 2 that have filters and that guests may take */
 	uint64_t fixed_only; /* those in `fixed` whose event the firmware counts on no other */
+	bool
+	    instret_differs; /* instret is not in `fixed`, as others count instructions otherwise */
 	uint32_t width;      /* of each counter, in bits */
 	uint32_t n_events;
 	bool hs_lcofi;   /* HS has overflow interrupts, also while a guest runs */

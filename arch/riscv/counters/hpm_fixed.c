@@ -93,6 +93,36 @@ static bool has_sireg2(uint32_t hctr)
 	return hs_can(csr_write(CSR_SIREG2, MHPMEVENT_MINH));
 }
 
+/* Counts a moment in VS, which ends by ECALL. */
+static uint64_t moment(struct hpm *hpm, uint32_t hctr)
+{
+	const char *fault = hpm_selfcheck_begin(hpm, hctr, SBI_PMU_HW_INSTRUCTIONS, 0);
+	uint64_t before = hpm_value(hpm, hctr);
+
+	vs_work(false, 1);
+	before = hpm_value(hpm, hctr) - before;
+	hpm_stop(hpm, BIT(hctr));
+	return fault ? 0 : before;
+}
+
+/* Whether instret counts as the other counters of instructions do. ECALL does not retire (ISA
+ * manual, 3.3.1), and on some harts only some counters leave it out. */
+static bool counts_alike(struct hpm *hpm, uint64_t others)
+{
+	uint32_t other;
+	uint64_t counted;
+
+	if (!others)
+		return true;
+	other = lowest_bit(others);
+	counted = moment(hpm, other);
+	hpm_selfcheck_leave(hpm, other);
+	if (counted == moment(hpm, HCTR_INSTRET))
+		return true;
+	hpm->instret_differs = true;
+	return false;
+}
+
 static bool has_filters(struct hpm *hpm, uint32_t hctr)
 {
 	const struct hpm_event *event = hpm_event_find(hpm, event_of(hctr));
@@ -102,7 +132,8 @@ static bool has_filters(struct hpm *hpm, uint32_t hctr)
 	if (!event || event->fault || (hpm->delegated && !has_sireg2(hctr)))
 		return false;
 	/* Possibly only the firmware can set MINH. It does so whenever it configures a counter. */
-	works = sbi_take(hctr, HPM_SBI_GUESTS) && !hpm_selfcheck_event(hpm, event_of(hctr), hctr);
+	works = sbi_take(hctr, HPM_SBI_GUESTS) && !hpm_selfcheck_event(hpm, event_of(hctr), hctr) &&
+	        (hctr == HCTR_CYCLE || counts_alike(hpm, event->hctrs));
 	return give_back(hpm, hctr, value) && works;
 }
 

@@ -32,14 +32,21 @@ static struct port port;
 static uint64_t msix, table;    /* its word of control, and the table */
 static volatile uint64_t woken; /* messages that the second vcpu has taken */
 
+/* Returns what pended, or 0. */
+static uint64_t claim(void)
+{
+	uint64_t topei;
+
+	__asm__ volatile("csrrw %0, " XSTR(CSR_STOPEI) ", zero" : "=r"(topei)::"memory");
+	return topei;
+}
+
 static uint64_t take(void)
 {
-	uint64_t topei, n = 0;
+	uint64_t n = 0;
 
-	do {
-		__asm__ volatile("csrrw %0, " XSTR(CSR_STOPEI) ", zero" : "=r"(topei)::"memory");
-		n += topei != 0;
-	} while (topei);
+	while (claim())
+		n++;
 	return n;
 }
 

@@ -8,11 +8,12 @@ import harness
 from tallylib import tally_ctl, told
 
 # state0 is WFI, state1 the sleep of `suspend`. Of each, how often Linux has used it when it was
-# idle; of the second one, also how often when it was suspended.
+# idle; of the second one, also how often when it was suspended. The console is quiet before that,
+# or what it still does for the key would end the first sleep.
 USED = ("cd /sys/devices/system/cpu/cpu1/cpuidle; cat state0/usage | sed 's/^[1-9].*/some/'; "
         "cat state1/usage state1/s2idle/usage; ")
 SCRIPTS = {"alpha": "echo enabled >/sys/class/tty/ttyS0/power/wakeup; echo see''n; "
-                    "read key </dev/console; echo bed''time; "
+                    "read key </dev/console; echo bed''time; sleep 2; "
                     "echo freeze >/sys/power/state; echo woken $?; sleep 2; " + USED +
                     "echo us''ed; sleep 1000",
            "beta": "sleep 1000000"}

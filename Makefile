@@ -220,8 +220,7 @@ MARKS ?= not long
 # TEST_STRESS=4 runs them beside so many busy loops.
 TEST_STRESS ?=
 BESIDE_LOAD := $(if $(TEST_STRESS),tools/make/beside-load $(TEST_STRESS))
-# Two for each processor: a test waits now and then, and beside other work two get twice as much.
-TEST_JOBS ?= $(shell n=$$(nproc); echo $$((n < 4 ? 2 * n : 8)))
+TEST_JOBS ?= $(shell n=$$(nproc); echo $$((n < 4 ? n : 4)))
 test-qemu: all guests setup-test
 	$(Q)$(if $(DEBUG),$(MAKE) DEBUG= all)
 	$(Q)mkdir -p $(B)/test
@@ -455,7 +454,7 @@ Targets:
   guests      the guests' kernel, initramfs and test programs
   test        check, test-host and test-qemu (TEST_STRESS=4 runs 4 busy loops beside)
   test-host   unit tests on this machine, under ASan and UBSan; host-NAME runs one
-  test-qemu   tests on QEMU (T=EXPRESSION selects, TEST_JOBS=4 at once)
+  test-qemu   tests on QEMU (T=EXPRESSION selects, TEST_JOBS=2 at once)
   test-long   everything longer, in parts (PART='NAME...' selects): tools/test-long --help
   mutants     defects put into vpmu/ one by one: the random model test has to find each
   core-mutants  the same of core/, on a machine of several harts (host-core)

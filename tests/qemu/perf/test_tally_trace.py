@@ -193,6 +193,7 @@ with tally_ctl.Machine(sys.argv[2], timeout=float(sys.argv[3])) as machine:
 TRIPS = 3
 
 
+@pytest.mark.long  # a ring is full where this computer has no time for the tool
 def test_moves_and_steals_are_in_the_trace(running, tmp_path, two_harts):
     """Vcpus that are moved from hart to hart: each move is in the track of its vcpu, and no stay is
     lost or told twice. They do not roam: then each line of the trace would be a turn's end, whose

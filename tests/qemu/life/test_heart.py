@@ -66,6 +66,7 @@ def test_restarts(tmp_path):
         "heart: begins", "heart: has rung 5 times"] * 3
 
 
+@pytest.mark.long  # by this computer's clock; the machine of several harts has the same by its own
 @pytest.mark.parametrize("roams", [False, True])
 def test_on_several_harts(tmp_path, roaming, roams):
     """Its vcpu 1 rings on another hart; and the vcpus move, if told to, after each turn."""

@@ -43,20 +43,22 @@ echo "waits for a login"
 read -r _ </logged-in
 """
 RESTARTS = 10
+# Seconds of the machine's time without an io: longer than a client's kernel waits for an answer.
+OFF_S = 40
 # Both write until they have been served by so many more lives of io than at first. What is written
 # while there is none waits for the next. Nothing of it is lost.
-WRITES = """life() {
+WRITES = """life() {{
 	wget -q -T 2 -O - http://10.0.0.1/began
-}
+}}
 mkdir /load
 lives=0 last='' number=0
-until [ $lives -gt %d ]; do
+until [ $lives -gt {lives} ]; do
 	now=$(life)
 	if [ "$now" ] && [ "$now" != "$last" ]; then
 		last=$now lives=$((lives + 1))
 		echo "writes in life $lives of io."
 	fi
-	number=$(((number + 1) %% 100))
+	number=$(((number + 1) % 100))
 	dd if=/dev/urandom of=/load/$number bs=1k count=100 conv=fsync 2>/dev/null ||
 		echo "cannot write"
 	sha256sum /load/$number >/load/$number.sum
@@ -64,7 +66,8 @@ done
 sync
 echo 3 >/proc/sys/vm/drop_caches
 cat /load/*.sum | sha256sum -cs && echo "nothing is lost"
-""" % RESTARTS
+dmesg | grep -E "I/O error|EXT4-fs (error|warning)|BUG:|Oops" && echo "has trouble"
+"""
 
 
 def at(disk, number):
@@ -105,13 +108,43 @@ def until_both(folder, text):
         time.sleep(0.1)
 
 
+def operator_of(folder):
+    """Asks the machine."""
+    return tally_ctl.Machine(str(folder / "control"), timeout=harness.GUARD)
+
+
+def ask(machine, command):
+    """What the machine does."""
+    status, lines = machine.ask(command)
+    assert status == 0, lines
+
+
 def restart(folder):
     """Has io begin again, whenever both others write."""
-    with tally_ctl.Machine(str(folder / "control"), timeout=harness.GUARD) as machine:
+    with operator_of(folder) as machine:
         for number in range(RESTARTS):
             until_both(folder, f"writes in life {number + 1} of io.")
-            status, lines = machine.ask("restart io")
-            assert status == 0, lines
+            ask(machine, "restart io")
+
+
+def crash(folder):
+    """While both others write, the kernel of io panics; its next life is stopped, and none follows
+    for OFF_S."""
+    until_both(folder, "writes in life 1 of io.")
+    login = ssh(folder, "io", "echo c >/proc/sysrq-trigger")
+    until_both(folder, "writes in life 2 of io.")
+    login.kill()
+    login.wait()
+    with operator_of(folder) as machine:
+        ask(machine, "stop io")
+
+        def passed():
+            return machine.objects("exits")[0]["time_us"] / 1e6
+
+        until = passed() + OFF_S
+        while passed() < until:
+            time.sleep(0.1)
+        ask(machine, "start io")
 
 
 def log_in(folder, told):
@@ -154,12 +187,14 @@ def test_files_cross(tmp_path):
 
 
 @pytest.mark.long
-def test_the_server_begins_again(tmp_path):
-    """While both others write, many times: they wait, and go on without an error, and with all that
-    they wrote."""
-    operator = threading.Thread(target=restart, args=[tmp_path], daemon=True)
-    result = written(tmp_path, WRITES, meanwhile=operator)
+@pytest.mark.parametrize("ends, lives", [(restart, RESTARTS), (crash, 2)])
+def test_the_server_begins_again(tmp_path, ends, lives):
+    """While both others write: they wait, and go on without an error, and with all that they
+    wrote."""
+    operator = threading.Thread(target=ends, args=[tmp_path], daemon=True)
+    result = written(tmp_path, WRITES.format(lives=lives), meanwhile=operator)
     for name in NAMES:
         assert "nothing is lost" in result.vm(name), str(result)
-        assert "cannot write" not in result.vm(name), str(result)
-    assert result.vm("io").count("serves partition 1 of its disk to alpha") == RESTARTS + 1
+        assert not {"cannot write", "has trouble"} & set(result.vm(name)), str(result)
+    assert result.vm("io").count("serves partition 1 of its disk to alpha") == lives + 1
+    assert result.own.count("vm io: asked for a restart") == (ends is crash), result.own

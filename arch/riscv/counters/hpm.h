@@ -57,10 +57,9 @@ struct hpm {
 	uint64_t hctrs;      /* counters 3..31 that have filters */
 	uint64_t unreadable; /* like hctrs, and counter 0: HS cannot read them (mcounteren) */
 	uint64_t fixed; /* those of counters 0 and 2 that have filters and that guests may take */
-	uint64_t fixed_only; /* those in `fixed` whose event the firmware counts on no other */
-	bool
-	    instret_differs; /* instret is not in `fixed`, as others count instructions otherwise */
-	uint32_t width;      /* of each counter, in bits */
+	uint64_t fixed_only;  /* those in `fixed` whose event the firmware counts on no other */
+	bool instret_differs; /* from other counters of instructions: it is not in `fixed` */
+	uint32_t width;       /* of each counter, in bits */
 	uint32_t n_events;
 	bool hs_lcofi;   /* HS has overflow interrupts, also while a guest runs */
 	bool lcofi;      /* guests have them, too; only if hs_lcofi */

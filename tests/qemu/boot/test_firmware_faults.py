@@ -67,7 +67,7 @@ def test_memory_is_cleared_without_cbo_zero(tmp_path):
 
 
 @pytest.mark.parametrize("word, rounds", [
-    ("fw.fail=160/4", 24), ("fw.fail=160/5", 1), ("fw.fail=161/7", 0), ("fw.fail=205/1", 39),
+    ("fw.fail=166/4", 24), ("fw.fail=166/5", 1), ("fw.fail=167/7", 0), ("fw.fail=211/1", 39),
     ("fw.fail-config=140/5", 30)])
 def test_calls_that_fail(tmp_path, word, rounds):
     """A guest alone, so it is known which call it is that fails. Each is tried once more; what
@@ -76,13 +76,13 @@ def test_calls_that_fail(tmp_path, word, rounds):
 
 
 def test_where_the_guest_sees_the_harts_flags(tmp_path):
-    assert counts(tmp_path, "fw.fail=185/4", text=cpu(["ssccfg"])) == [refused(25)]
+    assert counts(tmp_path, "fw.fail=191/4", text=cpu(["ssccfg"])) == [refused(25)]
 
 
 def test_starts_and_stops_that_fail_in_a_switch(tmp_path):
     """Beside a neighbour a counter that counts may be lost as well. Which call it is that fails
     depends on where turns end, which any instruction of Tally's shifts: so not how many."""
-    every = [verdict for word in ("160/4", "160/5", "161/7", "300/1")
+    every = [verdict for word in ("166/4", "166/5", "167/7", "306/1")
              for verdict in counts(tmp_path, f"fw.fail={word}", BOTH)]
     assert all(exact > 0 for exact, _, _ in every)
     assert sum(refusals for _, refusals, _ in every) > 50
@@ -93,7 +93,7 @@ def test_starts_and_stops_that_fail_once_in_a_while(tmp_path):
     """Side by side the second try of each start and stop is not one that fails. What is tried once
     only is the RESET in front of a new configuration: a counter whose RESET is the third call is
     lost. Which call that is depends on where turns end; nothing is refused, and none is wrong."""
-    for exact, refusals, lost in counts(tmp_path, "fw.fail=160/3", BOTH):
+    for exact, refusals, lost in counts(tmp_path, "fw.fail=166/3", BOTH):
         assert refusals == 0 and exact + lost == 3 * ROUNDS and lost <= 1
 
 

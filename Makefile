@@ -89,8 +89,9 @@ COLD := $(filter-out core/host/fdt_walk.c core/host/fdt_index.c core/host/fdt_no
 	$(addprefix vpmu/,config_moves.c room.c) \
 	$(addprefix core/console/,console_edit.c console_keys.c ring.c) \
 	$(wildcard core/operator/*.c) \
-	$(addprefix arch/riscv/counters/,ad_trial.c fw_events.c hpm_exact.c hpm_flag_trials.c \
-		hpm_probe.c hpm_raw.c hpm_selfcheck.c hpm_table.c quirk_counters.c) \
+	$(addprefix arch/riscv/counters/,ad_trial.c fw_events.c hpm_exact.c hpm_fixed_probe.c \
+		hpm_flag_trials.c hpm_probe.c hpm_raw.c hpm_selfcheck.c hpm_table.c \
+		quirk_counters.c) \
 	$(addprefix arch/riscv/devices/,device_reset.c iommu.c iommu_queue.c iommu_try.c pci.c \
 		pci_access.c pci_reset.c) \
 	$(addprefix arch/riscv/hart/,gstage.c hs_map.c pte.c isa.c isa_trial.c quirks.c touch.c) \

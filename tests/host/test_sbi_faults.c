@@ -140,23 +140,6 @@ void wake_times_set(struct wake_times *wake, uint32_t i, uint64_t at)
 	(void)wake, (void)i, (void)at;
 }
 
-const char *hpm_selfcheck_event(struct hpm *hpm, uint32_t event_idx, uint32_t hctr)
-{
-	(void)hpm, (void)event_idx, (void)hctr;
-	return NULL;
-}
-
-struct trap_guard trap_guard_begin(void)
-{
-	return (struct trap_guard){0};
-}
-
-uint64_t trap_guard_end(const struct trap_guard *guard)
-{
-	(void)guard;
-	return ~0UL;
-}
-
 /* The machine ends with a line, and no guest reads anything any more. */
 void platform_lacks(const char *format, ...)
 {

@@ -115,8 +115,14 @@ static inline uint32_t hpm_fixed_of(uint32_t event_idx)
 	return event_idx == SBI_PMU_HW_CPU_CYCLES ? HCTR_CYCLE : HCTR_INSTRET;
 }
 
+/* Returns the event of a fixed counter. */
+static inline uint32_t hpm_event_of(uint32_t hctr)
+{
+	return hctr == HCTR_CYCLE ? SBI_PMU_HW_CPU_CYCLES : SBI_PMU_HW_INSTRUCTIONS;
+}
+
 /* Finds the fixed counters that have filters. One that is the only counter for its event becomes
- * the event's home. At boot, see hpm_fixed.c. */
+ * the event's home. At boot. */
 void hpm_fixed_probe(struct hpm *hpm);
 
 /* Returns the event_idx of a raw event for this firmware: of type v2 if the firmware supports it,

@@ -38,9 +38,14 @@ static inline bool hpm_reprogram(struct hpm *hpm, uint32_t hctr, const struct hw
 }
 
 /* hpm_fixed_take() gives a fixed counter in hpm->fixed to a guest, stopped, with this filter. It
- * returns false if that is refused. hpm_fixed_release() gives instret back to HS. */
+ * returns false if that is refused. hpm_fixed_release() gives instret back to HS.
+ * hpm_fixed_to_hs() makes any fixed counter count HS again, as after boot. It returns false if the
+ * firmware refuses. hpm_fixed_configure() stops one, and gives it its event and this filter
+ * (SBI_PMU_CFG_*) by the firmware; it returns false if that is refused. */
 bool hpm_fixed_take(struct hpm *hpm, uint32_t hctr, const struct hw_event *config);
 void hpm_fixed_release(struct hpm *hpm, uint64_t hctrs);
+bool hpm_fixed_to_hs(struct hpm *hpm, uint32_t hctr);
+bool hpm_fixed_configure(uint32_t hctr, uint64_t flags);
 
 /* hpm_start() for the cases that take more than a few instructions. */
 void hpm_start_any(struct hpm *hpm, uint64_t hctrs, uint64_t value);

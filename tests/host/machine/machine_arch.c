@@ -149,13 +149,6 @@ void debug_trip(struct pcpu *pcpu)
 	(void)pcpu;
 }
 
-/* Boot's own check of events, which hpm_init() here does not make. */
-const char *hpm_selfcheck_event(struct hpm *hpm, uint32_t event_idx, uint32_t hctr)
-{
-	(void)hpm, (void)event_idx, (void)hctr;
-	return NULL;
-}
-
 /* Harts of this machine do not begin in main(). */
 bool hpm_exact_check_hs(struct hpm *hpm, atomic_uint *turn, uint32_t me, uint32_t harts,
                         void (*pass)(uint32_t turn))

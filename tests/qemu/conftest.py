@@ -26,6 +26,7 @@ import peers
 import plain
 import prompts
 import raw_events
+import sessions
 import tool_run
 
 
@@ -39,6 +40,8 @@ CLOCK = re.compile(r"\b(time|monotonic|perf_counter)(_ns)?\(\)")
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: left to `make test-long`")
     config.addinivalue_line("markers", "peer: records what a peer does (`make peers`)")
+    if hasattr(config, "workerinput"):
+        sessions.own()
 
 
 def leave_one_back_end(items):

@@ -38,7 +38,7 @@ def boot(folder, machine, guests, more=(), **arguments):
     return bare_guests.boot(folder, guests, options=options(machine, *more), **arguments)
 
 
-@both
+@pytest.mark.parametrize("machine", [KUNMINGHU, pytest.param(ATLANTIS, marks=pytest.mark.long)])
 def test_counts_and_samples(tmp_path, machine):
     """Three guests on a hart: each count is exact, each overflow comes at its instruction."""
     result = boot(tmp_path, machine, {"alpha": "sampling=table", "beta": "sampling=table",

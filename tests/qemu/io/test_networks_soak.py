@@ -2,6 +2,7 @@
 """A network under load while an operator moves its guests from hart to hart and starts them again:
 each frame of all their lives is accounted for."""
 
+import os
 import threading
 import time
 
@@ -15,7 +16,7 @@ from tallylib import tally_ctl
 pytestmark = pytest.mark.long
 
 # In each round a transfer ends, both guests move so often, and both start again.
-ROUNDS, MOVES = 2, 8
+ROUNDS, MOVES = int(os.environ.get("SOAK_ROUNDS", "2")), 8
 HARTS = {"alpha": "0 1", "beta": "1 0"}
 # A neighbour that is gone answers no more, so neither waits for it for long; what both run takes a
 # small part of these times.

@@ -57,6 +57,7 @@ def check_disk(disk):
     subprocess.run(["/usr/sbin/e2fsck", "-fn", file_system(disk)], check=True, capture_output=True)
 
 
+@pytest.mark.long  # test_disks.py looks at what one guest writes
 def test_what_guests_write_lasts(disks):
     """Two boots of the same disks, without and with an AIA: names, keys and ids are each guest's
     own and stay, and a port that somebody has is nobody's."""

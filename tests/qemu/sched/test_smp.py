@@ -156,9 +156,8 @@ def test_hotplug(tmp_path, backend):
     assert harness.perf_counts(result.guest_output("beta", "beta")) == {"instructions:u": 30000000}
 
 
-@pytest.mark.parametrize("placement", [
-    boots.PLACEMENTS[5],
-    *(pytest.param(boots.PLACEMENTS[n], marks=pytest.mark.long) for n in (2, 4, 6))], ids=str)
+@pytest.mark.long
+@pytest.mark.parametrize("placement", [boots.PLACEMENTS[n] for n in (2, 4, 5, 6)], ids=str)
 def test_debian_under_stress(tmp_path, placement):
     """Vcpus that have a hart each, and that share some. tests/qemu/lib/boots.py does it fifty
     times."""

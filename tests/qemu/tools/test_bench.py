@@ -255,6 +255,7 @@ def test_every_run_is_in_the_full_set():
     assert set(line.split()[0] for line in listed) == set(found)
 
 
+@pytest.mark.long
 def test_a_small_part_from_boot_to_report(tmp_path):
     """One boot of a Debian guest, twice, and one of a bare guest: identical figures, JSON, and a
     report that needs nothing else."""

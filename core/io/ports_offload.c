@@ -25,28 +25,17 @@
 _Static_assert(LOOK + LEAST + GIVE + 2 * PORT_TELL < VM_LONGEST_STAY, "each stay does something");
 _Static_assert((VSWITCH_PORTS - 1) * PORT_LARGE_BUFFERS < 1024, "some buffers are left");
 
-/* VIRTIO 1.2, 5.1.6: struct virtio_net_hdr. */
-struct header {
-	uint8_t flags, segments;
-	uint16_t headers, segment_size, csum_start, csum_offset, n_buffers;
-};
-_Static_assert(sizeof(struct header) == PORT_HEADER, "as in memory");
-
-__attribute__((noinline)) bool port_offload_accepts(const uint8_t header[PORT_HEADER],
-                                                    uint64_t bytes)
+__attribute__((noinline)) bool port_offload_accepts(const struct port_header *h, uint64_t bytes)
 {
-	struct header h;
-
-	memcpy(&h, header, sizeof(h));
-	if (h.flags & ~NEEDS_CSUM)
+	if (h->flags & ~NEEDS_CSUM)
 		return false;
-	if (h.flags && (h.csum_start < ETHERNET_HEADER ||
-	                (uint64_t)h.csum_start + h.csum_offset + CSUM_BYTES > bytes))
+	if (h->flags && (h->csum_start < ETHERNET_HEADER ||
+	                 (uint64_t)h->csum_start + h->csum_offset + CSUM_BYTES > bytes))
 		return false;
-	if (!h.segments)
+	if (!h->segments)
 		return bytes <= ETHERNET_MAX;
-	return (h.segments == TCPV4 || h.segments == TCPV6) && h.flags && h.segment_size &&
-	       h.headers >= ETHERNET_HEADER && h.headers <= bytes;
+	return (h->segments == TCPV4 || h->segments == TCPV6) && h->flags && h->segment_size &&
+	       h->headers >= ETHERNET_HEADER && h->headers <= bytes;
 }
 
 /* Returns how many instructions are left in this stay. */
@@ -196,7 +185,7 @@ static void put_checked(struct port_offload *o)
 	uint16_t n = (uint16_t)o->n;
 
 	port_copy_start(o->buffers[0].at, o->frame.checked.bytes);
-	memcpy(o->buffers[0].at + offsetof(struct header, n_buffers), &n, sizeof(n));
+	memcpy(o->buffers[0].at + offsetof(struct port_header, n_buffers), &n, sizeof(n));
 }
 
 __attribute__((noinline)) bool port_offload_deliver(struct sending *s, struct port *to)

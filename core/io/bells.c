@@ -53,7 +53,7 @@ static void join(struct bell *bell)
 	bell->others = words[BELL_BELLS / 4] & ~(1U << words[BELL_SELF / 4]);
 }
 
-void bells_make(const struct vm_tree *tree)
+__attribute__((cold)) void bells_make(const struct vm_tree *tree)
 {
 	for (uint32_t i = 0; i < n_vms; i++) {
 		const struct vm_config *config = vms[i].config;
@@ -130,12 +130,12 @@ uint64_t bells_read(struct vm *vm, uint64_t offset, uint32_t width)
 	for (uint32_t n_ = 0; n_ < (vm)->config->n_shared; n_++)                                   \
 		if (((bell) = bell_of(vm, n_)))
 
-static __attribute__((noinline)) void tell_changed(const struct bell *bell)
+static __attribute__((noinline, cold)) void tell_changed(const struct bell *bell)
 {
 	tell_all(bell, ~0U, BELL_CHANGED);
 }
 
-void bells_begin(struct vm *vm)
+__attribute__((cold)) void bells_begin(struct vm *vm)
 {
 	struct bell *bell;
 
@@ -150,7 +150,7 @@ void bells_begin(struct vm *vm)
 	}
 }
 
-void bells_started(struct vm *vm)
+__attribute__((cold)) void bells_started(struct vm *vm)
 {
 	struct bell *bell;
 
@@ -163,7 +163,7 @@ void bells_started(struct vm *vm)
 	}
 }
 
-void bells_end(struct vm *vm)
+__attribute__((cold)) void bells_end(struct vm *vm)
 {
 	struct bell *bell;
 

@@ -4,6 +4,7 @@
 #define CORE_IO_PORTS_PARTS_H
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/spinlock.h"
@@ -113,6 +114,33 @@ struct frame {
 	union port_start checked;
 };
 
+/* A copy of a frame: the parts that it has come to, and bytes of them that were copied. */
+struct port_copy {
+	const struct virtqueue_part *in, *out;
+	uint64_t read, written;
+};
+
+/* Copies at most so many bytes, from one part into one. Returns how many. Inlined, because each
+ * frame is copied by it. */
+static inline __attribute__((always_inline)) uint64_t port_copy_piece(struct port_copy *c,
+                                                                      uint64_t most)
+{
+	uint64_t n = c->in->size - c->read, room = c->out->size - c->written;
+
+	if (n > room)
+		n = room;
+	if (n > most)
+		n = most;
+	memcpy(c->out->at + c->written, c->in->at + c->read, n);
+	c->read += n;
+	c->written += n;
+	if (c->read == c->in->size)
+		c->in++, c->read = 0;
+	if (c->written == c->out->size)
+		c->out++, c->written = 0;
+	return n;
+}
+
 /* What is done in a stay. */
 struct sending {
 	struct port *p;
@@ -186,13 +214,10 @@ struct port_offload {
 	uint64_t epoch;
 	uint16_t first; /* entry of the available ring of the first one */
 	uint64_t room;  /* bytes of all */
-	struct {
-		uint8_t *at;
-		uint32_t size, head;
-	} buffers[PORT_LARGE_BUFFERS];
-	/* What is copied: bytes in all, and of which part and buffer. */
-	uint64_t copied, read, written;
-	uint32_t in, out;
+	struct virtqueue_part buffers[PORT_LARGE_BUFFERS];
+	uint32_t heads[PORT_LARGE_BUFFERS];
+	uint64_t copied; /* bytes in all */
+	struct port_copy copy;
 };
 
 /* Whether the sender's header is one that receivers may get, for a frame of so many bytes. */

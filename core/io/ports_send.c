@@ -65,24 +65,11 @@ static void copy_checked(const struct virtqueue_buffer *b, union port_start *sta
  * header there that was not checked, before the checked one is written over it. */
 static void copy(const struct virtqueue_buffer *to, struct frame *frame)
 {
-	const struct virtqueue_part *in = frame->from.parts, *end = in + frame->from.n_parts;
-	const struct virtqueue_part *out = to->parts;
-	uint64_t written = 0, read = 0;
+	const struct virtqueue_part *end = frame->from.parts + frame->from.n_parts;
+	struct port_copy c = {.in = frame->from.parts, .out = to->parts};
 
-	while (in < end) {
-		uint64_t room = out->size - written;
-		uint64_t n = in->size - read;
-
-		if (n > room)
-			n = room;
-		memcpy(out->at + written, in->at + read, n);
-		written += n;
-		read += n;
-		if (written == out->size)
-			out++, written = 0;
-		if (read == in->size)
-			in++, read = 0;
-	}
+	while (c.in < end)
+		(void)port_copy_piece(&c, UINT64_MAX);
 	copy_checked(to, &frame->checked, true);
 }
 

@@ -175,9 +175,10 @@ __attribute__((noinline)) void virtqueue_copy(const struct virtqueue_buffer *b, 
 void virtqueue_put(struct virtqueue *q, uint32_t head, uint32_t size)
 {
 	uint32_t entry = q->n_used++ & (q->size - 1U);
+	struct virtqueue_used *used = q->used;
 
-	q->used->ring[entry].head = head;
-	q->used->ring[entry].size = size;
+	used->ring[entry].head = head;
+	used->ring[entry].size = size;
 }
 
 /* Not inlined: neither is what each frame needs. */

@@ -21,18 +21,13 @@ enum {
 /* Not inlined: it has two callers. */
 __attribute__((noinline)) void virtio_reset(struct virtio *v)
 {
-	*v = (struct virtio){
-	    .offered = v->offered,
-	    .needed = v->needed,
-	    .n_queues = v->n_queues,
-	    .queue_size = v->queue_size,
-	    .n_vectors = v->n_vectors,
-	    .config_vector = VIRTIO_NO_VECTOR,
-	};
-	for (uint32_t i = 0; i < v->n_queues; i++) {
-		v->queues[i].size = v->queue_size;
-		v->queues[i].vector = VIRTIO_NO_VECTOR;
-	}
+	v->accepted = 0;
+	v->offered_word = v->accepted_word = v->queue = v->status = v->generation = 0;
+	v->disagreed = false;
+	v->config_vector = VIRTIO_NO_VECTOR;
+	for (uint32_t i = 0; i < v->n_queues; i++)
+		v->queues[i] =
+		    (struct virtio_queue){.size = v->queue_size, .vector = VIRTIO_NO_VECTOR};
 }
 
 bool virtio_is_live(const struct virtio *v)

@@ -62,17 +62,16 @@ static void write_config(struct virtio_pci *d, uint32_t offset, uint8_t value)
 /* By the window in configuration space, with the lock: the vcpu goes on as in a long call. */
 static bool send_more(struct vcpu *vcpu)
 {
-	return !port_send(vcpu->vm->ports[vcpu->call.at]);
+	return !port_send((struct port *)vcpu->call.at);
 }
 
 static void notify(struct virtio_pci *d, uint32_t queue)
 {
-	const struct port *p = port_of(d);
-	uint64_t n = (uint64_t)(p->config - d->function.vm->config->ports);
+	const struct long_call call = {
+	    .slice = send_more, .at = (uintptr_t)port_of(d), .cause = EXIT_MMIO};
 
 	if (queue == PORT_SENDS)
-		long_call_begin(this_vcpu(), &(struct long_call){
-		                                 .slice = send_more, .at = n, .cause = EXIT_MMIO});
+		long_call_begin(this_vcpu(), &call);
 }
 
 /* Each user is done after the rest of a frame, or of a stay (docs/waits.md). */
@@ -120,7 +119,7 @@ static void start(struct port *p, struct port_queue *q, const struct virtio_queu
 static void changed(struct virtio_pci *d)
 {
 	struct port *p = port_of(d);
-	bool live = virtio_pci_is_live(d) && d->function.alive;
+	bool live = virtio_pci_runs(d);
 
 	if (p->offload && d->virtio.disagreed && !p->told_features) {
 		p->told_features = true;

@@ -289,7 +289,7 @@ static void tell(struct port *p, uint32_t queue)
 	struct spinlock *lock = &d->function.vm->devices;
 
 	spin_lock(lock);
-	if (virtio_pci_is_live(d) && d->function.alive)
+	if (virtio_pci_runs(d))
 		virtio_pci_tell(d, queue, !port_is_malformed(p));
 	spin_unlock(lock);
 }

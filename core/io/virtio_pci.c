@@ -129,7 +129,7 @@ void virtio_pci_tell(struct virtio_pci *d, uint32_t queue, bool good)
 void virtio_pci_reconfigured(struct virtio_pci *d)
 {
 	d->virtio.generation++;
-	if (virtio_pci_is_live(d) && d->function.alive)
+	if (virtio_pci_runs(d))
 		virtio_pci_tell(d, CONFIGURATION, true);
 }
 
@@ -201,7 +201,7 @@ static bool is_in_page(const struct virtio_pci *d)
 	const uint32_t *w = d->window;
 	uint32_t size = w[2];
 
-	return !(uint8_t)w[0] && (size == 1 || size == 2 || size == 4) && !(w[1] & (size - 1));
+	return !(uint8_t)w[0] && size && size <= 4 && !((size | w[1]) & (size - 1));
 }
 
 static uint32_t read_function(const struct vpci_function *f, uint32_t word)
@@ -267,7 +267,9 @@ static void add_msix(struct vpci_function *f)
 	f->words[MSIX + 2] = VIRTIO_PCI_MESSAGES * PART + (uint32_t)VIRTIO_PCI_PENDING * 4;
 }
 
-void virtio_pci_begin(struct virtio_pci *d, const struct virtio_pci_kind *kind)
+/* Not inlined: it has two callers. */
+__attribute__((noinline)) void virtio_pci_begin(struct virtio_pci *d,
+                                                const struct virtio_pci_kind *kind)
 {
 	d->kind = kind;
 	d->virtio.offered = kind->features;
@@ -294,7 +296,7 @@ void virtio_pci_make(struct virtio_pci *d, const struct virtio_pci_kind *kind, u
 
 void virtio_pci_reset(struct virtio_pci *d, bool alive)
 {
-	d->function.alive = alive;
+	atomic_store_explicit(&d->function.alive, alive, memory_order_relaxed);
 	notifier_reset(&d->function, INTERRUPTS);
 	/* What is in a slot always masters the bus. */
 	d->function.pci.header.command = d->in_slot ? PCI_COMMAND_MASTER : 0;

@@ -96,9 +96,9 @@ COLD := $(filter-out core/host/fdt_walk.c core/host/fdt_index.c core/host/fdt_no
 		pci_access.c pci_reset.c) \
 	$(addprefix arch/riscv/hart/,gstage.c hs_map.c pte.c isa.c isa_trial.c quirks.c touch.c) \
 	core/hart/hart_kind.c $(addprefix core/dispatch/,account_class.c hs_faults.c) \
-	$(addprefix core/io/,dma.c dma_faults.c dma_log.c functions.c operator_function.c \
-		ports.c power_key.c virtio_mmio.c virtio_pci.c vm_quiet.c vm_virt.c \
-		vpci.c) \
+	core/devices/virtio.c $(addprefix core/io/,dma.c dma_faults.c dma_log.c functions.c \
+		notifier_function.c operator_function.c ports.c power_key.c virtio_mmio.c \
+		virtio_pci.c vm_quiet.c vm_virt.c vpci.c) \
 	$(addprefix core/pmu/,budget_hart.c vm_overflow.c vm_pmu_policy.c) core/sched/vcpu_move.c \
 	$(addprefix core/vcpu/,exit_record.c long_call.c vm.c vm_command.c) \
 	$(addprefix core/vsbi/,vsbi_hsm.c vsbi_tally.c) \

@@ -16,23 +16,18 @@ enum {
 	QUEUE_ENABLE = 0x1c,
 	QUEUE_NOTIFY = 0x1e,
 	QUEUE_AREAS = 0x20,
-	QUEUE_AREAS_END = QUEUE_AREAS + 8 * VIRTIO_AREAS,
 };
 
-void virtio_reset(struct virtio *v)
+/* Not inlined: it has two callers. */
+__attribute__((noinline)) void virtio_reset(struct virtio *v)
 {
-	*v = (struct virtio){
-	    .offered = v->offered,
-	    .needed = v->needed,
-	    .n_queues = v->n_queues,
-	    .queue_size = v->queue_size,
-	    .n_vectors = v->n_vectors,
-	    .config_vector = VIRTIO_NO_VECTOR,
-	};
-	for (uint32_t i = 0; i < v->n_queues; i++) {
-		v->queues[i].size = v->queue_size;
-		v->queues[i].vector = VIRTIO_NO_VECTOR;
-	}
+	v->accepted = 0;
+	v->offered_word = v->accepted_word = v->queue = v->status = v->generation = 0;
+	v->disagreed = false;
+	v->config_vector = VIRTIO_NO_VECTOR;
+	for (uint32_t i = 0; i < v->n_queues; i++)
+		v->queues[i] =
+		    (struct virtio_queue){.size = v->queue_size, .vector = VIRTIO_NO_VECTOR};
 }
 
 bool virtio_is_live(const struct virtio *v)
@@ -42,22 +37,13 @@ bool virtio_is_live(const struct virtio *v)
 	return (v->status & (live | VIRTIO_NEEDS_RESET)) == live;
 }
 
-/* Returns the bits of `word` that a register has. */
-static uint32_t half(uint64_t word, uint32_t number)
+/* Returns which half of the areas a register has; HALVES: none. */
+#define HALVES (2U * VIRTIO_AREAS)
+static uint32_t half_of(uint32_t offset)
 {
-	return number < 2 ? (uint32_t)(word >> 32 * number) : 0;
-}
+	uint32_t n = (offset - QUEUE_AREAS) / 4;
 
-static void set_half(uint64_t *word, uint32_t number, uint32_t value)
-{
-	if (number < 2)
-		*word = (*word & ~(UINT64_C(0xffffffff) << 32 * number)) | (uint64_t)value
-		                                                               << 32 * number;
-}
-
-static bool is_area(uint32_t offset)
-{
-	return offset >= QUEUE_AREAS && offset < QUEUE_AREAS_END && !(offset & 3);
+	return n < HALVES && !(offset & 3) ? n : HALVES;
 }
 
 /* A queue that is not there has size 0. */
@@ -76,8 +62,7 @@ static uint32_t read_queue(const struct virtio *v, uint32_t offset)
 	case QUEUE_NOTIFY:
 		return v->queue;
 	default:
-		return is_area(offset) ? half(q->areas[(offset - QUEUE_AREAS) / 8], offset >> 2 & 1)
-		                       : 0;
+		return half_of(offset) < HALVES ? q->halves[half_of(offset)] : 0;
 	}
 }
 
@@ -87,11 +72,11 @@ uint32_t virtio_read(const struct virtio *v, uint32_t offset)
 	case OFFERED_WORD:
 		return v->offered_word;
 	case OFFERED:
-		return half(v->offered, v->offered_word);
+		return v->offered_word < 2 ? v->offered_halves[v->offered_word] : 0;
 	case ACCEPTED_WORD:
 		return v->accepted_word;
 	case ACCEPTED:
-		return half(v->accepted, v->accepted_word);
+		return v->accepted_word < 2 ? v->accepted_halves[v->accepted_word] : 0;
 	case CONFIG_VECTOR:
 		return v->config_vector;
 	case N_QUEUES:
@@ -130,8 +115,8 @@ static void write_queue(struct virtio *v, uint32_t offset, uint32_t value)
 		q->size = (uint16_t)value;
 	else if (offset == QUEUE_ENABLE)
 		q->enabled = value == 1;
-	else if (is_area(offset))
-		set_half(&q->areas[(offset - QUEUE_AREAS) / 8], offset >> 2 & 1, value);
+	else if (half_of(offset) < HALVES)
+		q->halves[half_of(offset)] = value;
 }
 
 void virtio_stop_queue(struct virtio *v)
@@ -170,8 +155,8 @@ void virtio_write(struct virtio *v, uint32_t offset, uint32_t value)
 		v->accepted_word = value;
 		break;
 	case ACCEPTED:
-		if (!(v->status & VIRTIO_FEATURES_OK))
-			set_half(&v->accepted, v->accepted_word, value);
+		if (!(v->status & VIRTIO_FEATURES_OK) && v->accepted_word < 2)
+			v->accepted_halves[v->accepted_word] = value;
 		break;
 	case CONFIG_VECTOR:
 		v->config_vector = vector_of(v, value);

@@ -25,7 +25,10 @@
 enum { VIRTIO_DESCRIPTORS, VIRTIO_AVAILABLE, VIRTIO_USED, VIRTIO_AREAS };
 
 struct virtio_queue {
-	uint64_t areas[VIRTIO_AREAS]; /* guest physical */
+	union {
+		uint64_t areas[VIRTIO_AREAS]; /* guest physical */
+		uint32_t halves[2 * VIRTIO_AREAS];
+	};
 	uint16_t size;
 	bool enabled;
 	/* The next entry of the available ring, and of the used ring, modulo 2^16. */
@@ -35,13 +38,19 @@ struct virtio_queue {
 
 struct virtio {
 	/* Constant after boot. */
-	uint64_t offered; /* features */
-	uint64_t needed;  /* those without which the device does not agree */
+	union {
+		uint64_t offered; /* features */
+		uint32_t offered_halves[2];
+	};
+	uint64_t needed; /* those without which the device does not agree */
 	uint16_t n_queues;
 	uint16_t queue_size; /* at most; a driver may choose a lower power of two */
 	uint16_t n_vectors;  /* of MSI-X; 0: the device has none */
 	/* The rest is set by virtio_reset(). */
-	uint64_t accepted;
+	union {
+		uint64_t accepted;
+		uint32_t accepted_halves[2];
+	};
 	uint32_t offered_word, accepted_word; /* which 32 features the registers have */
 	uint16_t queue;                       /* which queue they have */
 	uint16_t config_vector;               /* as those of the queues */

@@ -21,10 +21,7 @@ static void make(struct vm *vm, const struct vm_shared *shared, uint32_t n)
 {
 	struct bell *bell = &bells[n_bells];
 	uint32_t *words = bell->function.words;
-	const struct pci_bar bars[PCI_BARS] = {
-	    [0] = {.size = GUEST_BELL_STEP, .value = GUEST_BELL_BASE + n * GUEST_BELL_STEP},
-	    [2] = {.size = shared->size, .value = vm->config->shared[n].at, .flags = PCI_BAR_WIDE},
-	};
+	struct vpci_function *f = &bell->function.pci;
 
 	bell->shared = shared;
 	bell->function.vm = vm;
@@ -35,7 +32,9 @@ static void make(struct vm *vm, const struct vm_shared *shared, uint32_t n)
 	_Static_assert(sizeof(shared->name) == NOTIFIER_BYTES - BELL_NAME, "the last registers");
 	memcpy(&words[BELL_NAME / 4], shared->name, sizeof(shared->name));
 	vm->bell_of[n] = (uint8_t)++n_bells;
-	notifier_make(&bell->function, BELL_PCI_ID, pci_node_slot(vm->config, n), bars);
+	notifier_make(&bell->function, BELL_PCI_ID, pci_node_slot(vm->config, n));
+	vpci_set_bar(f, 0, GUEST_BELL_STEP, GUEST_BELL_BASE + n * GUEST_BELL_STEP, 0);
+	vpci_set_bar(f, 2, shared->size, vm->config->shared[n].at, PCI_BAR_WIDE);
 }
 
 /* Bells of one memory are numbered in the order of the VMs. */
@@ -54,7 +53,7 @@ static void join(struct bell *bell)
 	bell->others = words[BELL_BELLS / 4] & ~(1U << words[BELL_SELF / 4]);
 }
 
-void bells_make(const struct vm_tree *tree)
+__attribute__((cold)) void bells_make(const struct vm_tree *tree)
 {
 	for (uint32_t i = 0; i < n_vms; i++) {
 		const struct vm_config *config = vms[i].config;
@@ -131,7 +130,12 @@ uint64_t bells_read(struct vm *vm, uint64_t offset, uint32_t width)
 	for (uint32_t n_ = 0; n_ < (vm)->config->n_shared; n_++)                                   \
 		if (((bell) = bell_of(vm, n_)))
 
-void bells_begin(struct vm *vm)
+static __attribute__((noinline, cold)) void tell_changed(const struct bell *bell)
+{
+	tell_all(bell, ~0U, BELL_CHANGED);
+}
+
+__attribute__((cold)) void bells_begin(struct vm *vm)
 {
 	struct bell *bell;
 
@@ -142,11 +146,11 @@ void bells_begin(struct vm *vm)
 		atomic_fetch_add(&bell->lives, 1);
 		atomic_store(&bell->function.alive, 1);
 		spin_unlock(&vm->devices);
-		tell_all(bell, ~0U, BELL_CHANGED);
+		tell_changed(bell);
 	}
 }
 
-void bells_started(struct vm *vm)
+__attribute__((cold)) void bells_started(struct vm *vm)
 {
 	struct bell *bell;
 
@@ -159,7 +163,7 @@ void bells_started(struct vm *vm)
 	}
 }
 
-void bells_end(struct vm *vm)
+__attribute__((cold)) void bells_end(struct vm *vm)
 {
 	struct bell *bell;
 
@@ -171,6 +175,6 @@ void bells_end(struct vm *vm)
 		was = atomic_exchange(&bell->function.alive, 0);
 		spin_unlock(&vm->devices);
 		if (was)
-			tell_all(bell, ~0U, BELL_CHANGED);
+			tell_changed(bell);
 	}
 }

@@ -38,8 +38,7 @@ struct notifier {
 
 /* Adds the function to its VM, with its numbers on the bus. Its VM and interrupts are set. At boot
  * only. */
-void notifier_make(struct notifier *n, uint32_t id, uint32_t slot,
-                   const struct pci_bar bars[PCI_BARS]);
+void notifier_make(struct notifier *n, uint32_t id, uint32_t slot);
 
 /* Accesses to its configuration space (core/io/vpci.h). */
 uint32_t notifier_read_function(const struct vpci_function *f, uint32_t word);

@@ -28,10 +28,6 @@ void operator_function_make(struct vm *vm, struct operator_memory *memory,
                             void *(*alloc)(size_t size))
 {
 	const struct vm_operator *config = &vm->config->operator;
-	const struct pci_bar bars[PCI_BARS] = {
-	    [0] = {.size = GUEST_OPERATOR_SIZE, .value = GUEST_OPERATOR_BASE},
-	    [2] = {.size = GUEST_OPERATOR_BYTES, .value = GUEST_OPERATOR_MEMORY},
-	};
 	struct operator_function *o = operators[vm->index] = alloc(sizeof(*o));
 	uint32_t *words = o->function.words;
 
@@ -45,7 +41,9 @@ void operator_function_make(struct vm *vm, struct operator_memory *memory,
 	words[OPERATOR_RINGS / 4] = config->samples_hz ? n_pcpus : 0;
 	words[OPERATOR_SAMPLES_HZ / 4] = config->samples_hz;
 	notifier_make(&o->function, OPERATOR_PCI_ID,
-	              pci_node_slot(vm->config, vm->config->n_shared), bars);
+	              pci_node_slot(vm->config, vm->config->n_shared));
+	vpci_set_bar(&o->function.pci, 0, GUEST_OPERATOR_SIZE, GUEST_OPERATOR_BASE, 0);
+	vpci_set_bar(&o->function.pci, 2, GUEST_OPERATOR_BYTES, GUEST_OPERATOR_MEMORY, 0);
 }
 
 void operator_function_tell(struct vm *vm)

@@ -29,14 +29,7 @@
 #define TAKES_LARGE (F_GUEST_CSUM | F_GUEST_TSO4 | F_GUEST_TSO6 | F_MRG_RXBUF)
 
 #define MTU        1500U
-#define LINK_UP    1U
 #define QUEUE_SIZE 1024U
-
-/* The device's configuration (VIRTIO 1.2, 5.1.4). */
-struct net_config {
-	uint8_t mac[VM_MAC_BYTES];
-	uint16_t status, max_queue_pairs, mtu;
-};
 
 _Static_assert(VSWITCH_PORTS == VM_MAX_VMS, "each VM may have one of a network");
 _Static_assert(VM_MIN_PORT_BYTES == ETHERNET_MAX && VM_MIN_LARGE_BYTES == PORT_LARGE_MAX,
@@ -51,14 +44,11 @@ static struct port *port_of(struct virtio_pci *d)
 
 static uint64_t read_config(const struct virtio_pci *d, uint32_t offset, uint32_t width)
 {
-	const struct port *p = (const struct port *)d;
-	struct net_config config = {
-	    .status = p->down ? 0 : LINK_UP, .max_queue_pairs = 1, .mtu = MTU};
+	const struct port_config *config = &((const struct port *)d)->shown;
 	uint64_t value = 0;
 
-	memcpy(config.mac, p->config->mac, sizeof(config.mac));
-	for (uint32_t i = 0; i < width && offset + i < sizeof(config); i++)
-		value |= (uint64_t)((const uint8_t *)&config)[offset + i] << 8 * i;
+	for (uint32_t i = 0; i < width && offset + i < sizeof(*config); i++)
+		value |= (uint64_t)((const uint8_t *)config)[offset + i] << 8 * i;
 	return value;
 }
 
@@ -72,18 +62,16 @@ static void write_config(struct virtio_pci *d, uint32_t offset, uint8_t value)
 /* By the window in configuration space, with the lock: the vcpu goes on as in a long call. */
 static bool send_more(struct vcpu *vcpu)
 {
-	return !port_send(vcpu->vm->ports[vcpu->call.at]);
+	return !port_send((struct port *)vcpu->call.at);
 }
 
 static void notify(struct virtio_pci *d, uint32_t queue)
 {
-	uint64_t n = 0;
+	const struct long_call call = {
+	    .slice = send_more, .at = (uintptr_t)port_of(d), .cause = EXIT_MMIO};
 
-	while (d->function.vm->ports[n] != port_of(d))
-		n++;
 	if (queue == PORT_SENDS)
-		long_call_begin(this_vcpu(), &(struct long_call){
-		                                 .slice = send_more, .at = n, .cause = EXIT_MMIO});
+		long_call_begin(this_vcpu(), &call);
 }
 
 /* Each user is done after the rest of a frame, or of a stay (docs/waits.md). */
@@ -131,7 +119,7 @@ static void start(struct port *p, struct port_queue *q, const struct virtio_queu
 static void changed(struct virtio_pci *d)
 {
 	struct port *p = port_of(d);
-	bool live = virtio_pci_is_live(d) && d->function.alive;
+	bool live = virtio_pci_runs(d);
 
 	if (p->offload && d->virtio.disagreed && !p->told_features) {
 		p->told_features = true;
@@ -159,10 +147,10 @@ static struct port *make(struct network *network, struct vm *vm, const struct vm
 {
 	struct vswitch *s = &network->switches;
 	struct port *p = alloc(sizeof(*p));
-	uint16_t mac[VM_MAC_BYTES / 2];
 
-	memcpy(mac, config->mac, sizeof(mac));
 	p->config = config;
+	p->shown = (struct port_config){.status = LINK_UP, .max_queue_pairs = 1, .mtu = MTU};
+	memcpy(p->shown.mac, config->mac, sizeof(p->shown.mac));
 	p->network = network;
 	p->number = s->n;
 	p->device.function.vm = vm;
@@ -175,7 +163,7 @@ static struct port *make(struct network *network, struct vm *vm, const struct vm
 		p->offload = alloc(sizeof(*p->offload));
 	if (config->uplink)
 		s->uplink = s->n;
-	s->macs[s->n] = vswitch_mac(mac);
+	s->macs[s->n] = vswitch_mac(p->shown.mac);
 	network->ports[s->n++] = p;
 	return p;
 }
@@ -192,12 +180,12 @@ void ports_make(const struct vm_tree *tree, void *(*alloc)(size_t size))
 		networks[i].offload = tree->networks[i].offload;
 		networks[i].switches.uplink = VSWITCH_PORTS;
 	}
-	for (uint32_t i = 0; i < n_vms; i++) {
-		const struct vm_config *config = vms[i].config;
+	for (struct vm *vm = vms; vm < vms + n_vms; vm++) {
+		const struct vm_config *config = vm->config;
 
 		for (uint32_t n = 0; n < config->n_ports; n++)
-			vms[i].ports[n] = make(&networks[config->ports[n].network], &vms[i],
-			                       &config->ports[n], alloc);
+			vm->ports[n] =
+			    make(&networks[config->ports[n].network], vm, &config->ports[n], alloc);
 	}
 }
 
@@ -266,8 +254,8 @@ void port_link(const struct vm *vm, uint32_t n, bool up)
 	struct spinlock *lock = &p->device.function.vm->devices;
 
 	spin_lock(lock);
-	if (p->down == up) {
-		__atomic_store_n(&p->down, !up, __ATOMIC_RELAXED);
+	if (port_down(p) == up) {
+		__atomic_store_n(&p->shown.status, up ? LINK_UP : 0, __ATOMIC_RELAXED);
 		virtio_pci_reconfigured(&p->device);
 	}
 	spin_unlock(lock);

@@ -25,28 +25,17 @@
 _Static_assert(LOOK + LEAST + GIVE + 2 * PORT_TELL < VM_LONGEST_STAY, "each stay does something");
 _Static_assert((VSWITCH_PORTS - 1) * PORT_LARGE_BUFFERS < 1024, "some buffers are left");
 
-/* VIRTIO 1.2, 5.1.6: struct virtio_net_hdr. */
-struct header {
-	uint8_t flags, segments;
-	uint16_t headers, segment_size, csum_start, csum_offset, n_buffers;
-};
-_Static_assert(sizeof(struct header) == PORT_HEADER, "as in memory");
-
-__attribute__((noinline)) bool port_offload_accepts(const uint8_t header[PORT_HEADER],
-                                                    uint64_t bytes)
+__attribute__((noinline)) bool port_offload_accepts(const struct port_header *h, uint64_t bytes)
 {
-	struct header h;
-
-	memcpy(&h, header, sizeof(h));
-	if (h.flags & ~NEEDS_CSUM)
+	if (h->flags & ~NEEDS_CSUM)
 		return false;
-	if (h.flags && (h.csum_start < ETHERNET_HEADER ||
-	                (uint64_t)h.csum_start + h.csum_offset + CSUM_BYTES > bytes))
+	if (h->flags && (h->csum_start < ETHERNET_HEADER ||
+	                 (uint64_t)h->csum_start + h->csum_offset + CSUM_BYTES > bytes))
 		return false;
-	if (!h.segments)
+	if (!h->segments)
 		return bytes <= ETHERNET_MAX;
-	return (h.segments == TCPV4 || h.segments == TCPV6) && h.flags && h.segment_size &&
-	       h.headers >= ETHERNET_HEADER && h.headers <= bytes;
+	return (h->segments == TCPV4 || h->segments == TCPV6) && h->flags && h->segment_size &&
+	       h->headers >= ETHERNET_HEADER && h->headers <= bytes;
 }
 
 /* Returns how many instructions are left in this stay. */
@@ -78,8 +67,8 @@ static bool enter(struct port_offload *o, struct port *to, bool *tell)
 	if (!good) {
 		o->n = 0;
 	} else if (!o->n) {
-		o->in = o->out = 0;
-		o->room = o->copied = o->read = o->written = 0;
+		o->room = o->copied = 0;
+		o->copy = (struct port_copy){.in = o->frame.from.parts, .out = o->buffers};
 		o->epoch = q->epoch;
 	}
 	spin_unlock(&to->lock);
@@ -109,9 +98,8 @@ static bool take(struct port_offload *o, struct port *to)
 	spin_unlock(&to->lock);
 	if (!n)
 		return false;
-	o->buffers[o->n].at = b.parts[0].at;
-	o->buffers[o->n].size = (uint32_t)b.size;
-	o->buffers[o->n++].head = b.head;
+	o->buffers[o->n] = b.parts[0];
+	o->heads[o->n++] = b.head;
 	o->room += b.size;
 	return true;
 }
@@ -132,27 +120,14 @@ static bool take_all(struct sending *s, struct port_offload *o, struct port *to)
 /* Copies from one part into one buffer. Returns false if there is no time. */
 static bool copy_piece(struct sending *s, struct port_offload *o)
 {
-	const struct virtqueue_buffer *from = &o->frame.from;
-	uint64_t n = from->parts[o->in].size - o->read, time = left(s);
-	uint64_t room = o->buffers[o->out].size - o->written;
+	uint64_t time = left(s);
 	/* A multiple of 8, so that addresses that agree do so at the next piece. */
 	uint64_t most = time > PIECE ? (time - PIECE) * 7 / 8 & ~UINT64_C(7) : 0;
 
-	if (n > room)
-		n = room;
-	if (n > most)
-		n = most;
-	if (!n)
+	if (!most)
 		return false;
-	memcpy(o->buffers[o->out].at + o->written, from->parts[o->in].at + o->read, n);
+	o->copied += port_copy_piece(&o->copy, most);
 	s->begun = true;
-	o->copied += n;
-	o->read += n;
-	o->written += n;
-	if (o->read == from->parts[o->in].size)
-		o->in++, o->read = 0;
-	if (o->written == o->buffers[o->out].size)
-		o->out++, o->written = 0;
 	return true;
 }
 
@@ -169,7 +144,7 @@ static bool give_back(struct port_offload *o, struct port_queue *q)
 		return false;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		virtqueue_put(&q->ring, o->buffers[i].head, 0);
+		virtqueue_put(&q->ring, o->heads[i], 0);
 	return virtqueue_publish(&q->ring, n);
 }
 
@@ -182,7 +157,7 @@ static bool give(struct port_offload *o, struct port *to)
 	for (uint32_t i = 0; i < o->n; i++) {
 		uint64_t size = rest < o->buffers[i].size ? rest : o->buffers[i].size;
 
-		virtqueue_put(ring, o->buffers[i].head, (uint32_t)size);
+		virtqueue_put(ring, o->heads[i], (uint32_t)size);
 		rest -= size;
 	}
 	to->counts.received++;
@@ -196,7 +171,7 @@ static void put_checked(struct port_offload *o)
 	uint16_t n = (uint16_t)o->n;
 
 	port_copy_start(o->buffers[0].at, o->frame.checked.bytes);
-	memcpy(o->buffers[0].at + offsetof(struct header, n_buffers), &n, sizeof(n));
+	memcpy(o->buffers[0].at + offsetof(struct port_header, n_buffers), &n, sizeof(n));
 }
 
 __attribute__((noinline)) bool port_offload_deliver(struct sending *s, struct port *to)

@@ -4,6 +4,7 @@
 #define CORE_IO_PORTS_PARTS_H
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/spinlock.h"
@@ -53,15 +54,22 @@ struct port_limit {
 	uint32_t frames, bytes; /* sent in it */
 };
 
+/* The configuration that a driver reads (VIRTIO 1.2, 5.1.4). */
+struct port_config {
+	uint16_t mac[ETHERNET_MAC / 2];
+	uint16_t status, max_queue_pairs, mtu;
+};
+#define LINK_UP 1U /* the status, or 0 */
+
 struct port {
 	struct virtio_pci device; /* comes first */
 	/* Constant after boot. */
 	const struct vm_port *config;
 	struct network *network;
 	uint32_t number; /* in the network */
-	/* The operator has pulled its cable. Written with the lock of the VM's devices, read by any
-	 * hart. */
-	bool down;
+	/* Its status changes when the operator pulls the cable, or puts it back: it is written with
+	 * the lock of the VM's devices, and read by any hart. */
+	struct port_config shown;
 	/* Protects the members below; an inner lock of any VM's devices. The one user of the queue
 	 * that sends owns its ring, `reached`, `admitted` and `limit`. */
 	struct spinlock lock;
@@ -78,15 +86,23 @@ struct port {
 	bool told_features;
 };
 
-#define PORT_HEADER  12U /* bytes of struct virtio_net_hdr, before the frame */
+/* What is before a frame (VIRTIO 1.2, 5.1.6: struct virtio_net_hdr). */
+struct port_header {
+	uint8_t flags, segments;
+	uint16_t headers, segment_size, csum_start, csum_offset, n_buffers;
+};
+
+#define PORT_HEADER  12U
 #define PORT_CHECKED (PORT_HEADER + ETHERNET_HEADER)
 
 /* The bytes from the beginning of the header to the end of the Ethernet header. */
 union port_start {
+	struct port_header header;
 	uint8_t bytes[PORT_CHECKED];
 	uint16_t halves[PORT_CHECKED / 2];
 	uint64_t words[PORT_CHECKED / 8];
 };
+_Static_assert(sizeof(struct port_header) == PORT_HEADER, "as in memory");
 
 /* Copies such bytes. Each one is read once. */
 void port_copy_start(void *to, const void *from);
@@ -98,6 +114,33 @@ struct frame {
 	union port_start checked;
 };
 
+/* A copy of a frame: the parts that it has come to, and bytes of them that were copied. */
+struct port_copy {
+	const struct virtqueue_part *in, *out;
+	uint64_t read, written;
+};
+
+/* Copies at most so many bytes, from one part into one. Returns how many. Inlined, because each
+ * frame is copied by it. */
+static inline __attribute__((always_inline)) uint64_t port_copy_piece(struct port_copy *c,
+                                                                      uint64_t most)
+{
+	uint64_t n = c->in->size - c->read, room = c->out->size - c->written;
+
+	if (n > room)
+		n = room;
+	if (n > most)
+		n = most;
+	memcpy(c->out->at + c->written, c->in->at + c->read, n);
+	c->read += n;
+	c->written += n;
+	if (c->read == c->in->size)
+		c->in++, c->read = 0;
+	if (c->written == c->out->size)
+		c->out++, c->written = 0;
+	return n;
+}
+
 /* What is done in a stay. */
 struct sending {
 	struct port *p;
@@ -107,7 +150,7 @@ struct sending {
 	uint32_t n_told; /* number of them */
 	bool tell_self;
 	/* Of frames that are done with; in the port's counts at the end of the stay. */
-	uint64_t refused, sent, sent_bytes;
+	uint64_t refused, lost, sent, sent_bytes;
 };
 
 /* Instructions at most: of a stay in which a further port gets a frame, and to tell a port. */
@@ -148,7 +191,7 @@ void port_note(struct sending *s, const struct port *to);
 
 static inline bool port_down(const struct port *p)
 {
-	return __atomic_load_n(&p->down, __ATOMIC_RELAXED);
+	return !__atomic_load_n(&p->shown.status, __ATOMIC_RELAXED);
 }
 
 /* Sends frames for one stay. Returns false if there may be more. The caller holds no lock. */
@@ -171,17 +214,14 @@ struct port_offload {
 	uint64_t epoch;
 	uint16_t first; /* entry of the available ring of the first one */
 	uint64_t room;  /* bytes of all */
-	struct {
-		uint8_t *at;
-		uint32_t size, head;
-	} buffers[PORT_LARGE_BUFFERS];
-	/* What is copied: bytes in all, and of which part and buffer. */
-	uint64_t copied, read, written;
-	uint32_t in, out;
+	struct virtqueue_part buffers[PORT_LARGE_BUFFERS];
+	uint32_t heads[PORT_LARGE_BUFFERS];
+	uint64_t copied; /* bytes in all */
+	struct port_copy copy;
 };
 
 /* Whether the sender's header is one that receivers may get, for a frame of so many bytes. */
-bool port_offload_accepts(const uint8_t header[PORT_HEADER], uint64_t bytes);
+bool port_offload_accepts(const struct port_header *h, uint64_t bytes);
 
 /* Whether there is time in this stay to look at one frame more. */
 bool port_offload_may_go_on(const struct sending *s);

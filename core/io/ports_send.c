@@ -48,61 +48,29 @@ __attribute__((noinline)) void port_copy_start(void *to, const void *from)
 }
 _Static_assert(CHECKED % 8 == 2, "words, and a halfword");
 
-/* Reads or writes the first bytes of a buffer, which has so many. Not by memcpy() for each part:
- * hostile parts are short. */
-static void get(const struct virtqueue_buffer *from, uint8_t bytes[CHECKED])
+/* Reads or writes (`writes`) the first bytes of a buffer, which has so many. */
+static void copy_checked(const struct virtqueue_buffer *b, union port_start *start, bool writes)
 {
-	uint32_t part = 0, at = 0;
+	uint8_t *at = b->parts[0].at;
 
-	if (from->parts[0].size >= CHECKED) {
-		port_copy_start(bytes, from->parts[0].at);
-		return;
-	}
-	for (uint32_t i = 0; i < CHECKED; i++) {
-		bytes[i] = ((volatile uint8_t *)from->parts[part].at)[at++];
-		if (at == from->parts[part].size)
-			part++, at = 0;
-	}
-}
-
-static void put(const struct virtqueue_buffer *to, const uint8_t bytes[CHECKED])
-{
-	uint32_t part = 0, at = 0;
-
-	if (to->parts[0].size >= CHECKED) {
-		port_copy_start(to->parts[0].at, bytes);
-		return;
-	}
-	for (uint32_t i = 0; i < CHECKED; i++) {
-		((volatile uint8_t *)to->parts[part].at)[at++] = bytes[i];
-		if (at == to->parts[part].size)
-			part++, at = 0;
-	}
+	if (b->parts[0].size < CHECKED)
+		virtqueue_copy(b, start->bytes, CHECKED, writes);
+	else if (writes)
+		port_copy_start(at, start->bytes);
+	else
+		port_copy_start(start->bytes, at);
 }
 
 /* Copies all of a frame. A receiver that looks into a buffer which it has given away may see a
  * header there that was not checked, before the checked one is written over it. */
-static void copy(const struct virtqueue_buffer *to, const struct frame *frame)
+static void copy(const struct virtqueue_buffer *to, struct frame *frame)
 {
-	const struct virtqueue_buffer *from = &frame->from;
-	uint32_t out = 0, in = 0;
-	uint64_t written = 0, read = 0;
+	const struct virtqueue_part *end = frame->from.parts + frame->from.n_parts;
+	struct port_copy c = {.in = frame->from.parts, .out = to->parts};
 
-	while (in < from->n_parts) {
-		uint64_t room = to->parts[out].size - written;
-		uint64_t n = from->parts[in].size - read;
-
-		if (n > room)
-			n = room;
-		memcpy(to->parts[out].at + written, from->parts[in].at + read, n);
-		written += n;
-		read += n;
-		if (written == to->parts[out].size)
-			out++, written = 0;
-		if (read == from->parts[in].size)
-			in++, read = 0;
-	}
-	put(to, frame->checked.bytes);
+	while (c.in < end)
+		(void)port_copy_piece(&c, UINT64_MAX);
+	copy_checked(to, &frame->checked, true);
 }
 
 /* Takes a buffer of the receiver for so many bytes. Returns whether it has; *tell: otherwise, the
@@ -154,7 +122,7 @@ __attribute__((noinline)) void port_note(struct sending *s, const struct port *t
 	}
 }
 
-static void deliver(struct sending *s, struct port *to, const struct frame *frame)
+static void deliver(struct sending *s, struct port *to, struct frame *frame)
 {
 	struct virtqueue_buffer buffer;
 	bool tell;
@@ -168,20 +136,18 @@ static void deliver(struct sending *s, struct port *to, const struct frame *fram
 		port_note(s, to);
 }
 
-/* Whether there is time in this stay to offer a frame to one port more. */
-static bool may_go_on(const struct sending *s, const struct frame *frame)
+/* Not inlined: most stays have one frame, and do not ask. */
+static __attribute__((noinline)) bool has_time(const struct sending *s, const struct frame *frame)
 {
 	uint64_t most = OFFER + frame->from.size + (uint64_t)EACH * frame->from.n_parts;
 
-	return !s->begun || port_spent(s) + most <= PORT_STAY;
+	return port_spent(s) + most <= PORT_STAY;
 }
 
-/* The link is down, and the frame goes nowhere. */
-static __attribute__((noinline)) void lose(struct port *p)
+/* Whether there is time in this stay to offer a frame to one port more. */
+static bool may_go_on(const struct sending *s, const struct frame *frame)
 {
-	spin_lock(&p->lock);
-	p->counts.lost++;
-	spin_unlock(&p->lock);
+	return !s->begun || has_time(s, frame);
 }
 
 /* Whether the port's limit lets a frame of so many bytes go, which is counted then. One that was
@@ -207,18 +173,19 @@ static __attribute__((noinline)) bool admit(struct port *p, uint32_t bytes)
 }
 
 /* Returns a mask of the ports to which the frame goes; *good: it may be sent. */
-static uint32_t targets(struct port *p, struct frame *frame, bool *good)
+static uint32_t targets(struct sending *s, struct frame *frame, bool *good)
 {
-	const struct vswitch *s = &p->network->switches;
+	struct port *p = s->p;
+	const struct vswitch *switches = &p->network->switches;
 	union port_start *start = &frame->checked;
 	uint64_t size = frame->from.size;
 
 	*good = size >= CHECKED && size <= HEADER + (p->offload ? PORT_LARGE_MAX : ETHERNET_MAX);
 	if (!*good)
 		return 0;
-	get(&frame->from, start->bytes);
+	copy_checked(&frame->from, start, false);
 	if (p->offload) {
-		*good = port_offload_accepts(start->bytes, size - HEADER);
+		*good = port_offload_accepts(&start->header, size - HEADER);
 		if (!*good)
 			return 0;
 	} else {
@@ -227,14 +194,16 @@ static uint32_t targets(struct port *p, struct frame *frame, bool *good)
 		start->halves[HEADER / 2 - 2] = 0;
 		start->halves[HEADER / 2 - 1] = 1;
 	}
-	*good = vswitch_accepts(s, p->number, vswitch_mac(&start->halves[SOURCE]));
+	*good = vswitch_accepts(switches, p->number, vswitch_mac(&start->halves[SOURCE]));
 	if (*good && p->limit.period)
 		*good = admit(p, (uint32_t)size - HEADER);
 	if (*good && port_down(p)) {
-		lose(p);
+		s->lost++;
 		return 0;
 	}
-	return *good ? vswitch_targets(s, p->number, vswitch_mac(&start->halves[DESTINATION])) : 0;
+	return *good
+	           ? vswitch_targets(switches, p->number, vswitch_mac(&start->halves[DESTINATION]))
+	           : 0;
 }
 
 /* The frame is done with: returns its buffer. */
@@ -259,7 +228,7 @@ static bool send_frame(struct sending *s, struct frame *frame)
 	struct port *p = s->p;
 	struct port_offload *o = p->offload;
 	bool good = true;
-	uint32_t to = o && o->to ? o->to : targets(p, frame, &good);
+	uint32_t to = o && o->to ? o->to : targets(s, frame, &good);
 
 	if (o)
 		o->to = to;
@@ -320,7 +289,7 @@ static void tell(struct port *p, uint32_t queue)
 	struct spinlock *lock = &d->function.vm->devices;
 
 	spin_lock(lock);
-	if (virtio_pci_is_live(d) && d->function.alive)
+	if (virtio_pci_runs(d))
 		virtio_pci_tell(d, queue, !port_is_malformed(p));
 	spin_unlock(lock);
 }
@@ -350,6 +319,7 @@ bool port_send(struct port *p)
 	spin_lock(&p->lock);
 	p->queues[PORT_SENDS].users = 0;
 	p->counts.refused += s.refused;
+	p->counts.lost += s.lost;
 	p->counts.sent += s.sent;
 	p->counts.sent_bytes += s.sent_bytes;
 	spin_unlock(&p->lock);

@@ -10,9 +10,13 @@
 enum { EVENTS, STATUS, QUEUES };
 #define QUEUE_SIZE 64U
 
-/* At most so many buffers of the status queue are returned for a notification, as that is one stay
- * in HS. A driver sends one at a time. */
+/* Parts of a buffer for an event, which has as many bytes, so no driver needs more. */
+#define EVENT_PARTS 8U
+
+/* At most so many buffers of the status queue, and of so few parts, are returned for a
+ * notification, as that is one stay in HS. A driver sends one at a time, in one part. */
 #define MAX_RETURNED 16
+#define STATUS_PARTS 2U
 
 struct power_key {
 	struct virtio_pci device; /* comes first */
@@ -26,25 +30,42 @@ struct event {
 
 /* --- the device: the caller has the lock --------------------------------------------------- */
 
-/* Uses n buffers of a queue, each for one of the events, if there are any. Returns false if the
- * queue is malformed: then the driver has to reset the device. */
-static bool use(struct virtio_pci *d, uint32_t queue, int32_t n, const struct event *events)
+/* Uses buffers of a queue if it has so many: each for one of the events, if there are any. Returns
+ * whether it has. A malformed queue is one that the driver has to reset. */
+static bool use(struct virtio_pci *d, uint32_t queue, int32_t least, int32_t most,
+                const struct event *events)
 {
-	struct virtio_queue *q = &d->virtio.queues[queue];
-	bool good = n >= 0;
+	const uint32_t size = events ? sizeof(*events) : 0;
+	struct virtio_queue *set_up = &d->virtio.queues[queue];
+	struct virtqueue_buffer b;
+	struct virtqueue q;
+	bool good;
+	int32_t n;
 
-	for (int32_t i = 0; i < n && good; i++)
-		good = virtqueue_use(d->function.vm, q, events ? &events[i] : NULL,
-		                     events ? sizeof(*events) : 0);
+	if (!virtio_pci_is_live(d))
+		return false;
+	good = virtqueue_map(d->function.vm, set_up, d->virtio.accepted, &q);
+	n = good ? virtqueue_available(&q) : -1;
+	if (n >= 0 && n < least)
+		return false;
+	good = n > 0;
+	for (int32_t i = 0; i < n && i < most; i++) {
+		good = virtqueue_peek(&q, events, events ? EVENT_PARTS : STATUS_PARTS, &b) > 0 &&
+		       b.size >= size;
+		if (!good)
+			break;
+		if (events) {
+			struct event event = events[i];
+
+			virtqueue_copy(&b, (uint8_t *)&event, size, true);
+		}
+		q.next++;
+		(void)virtqueue_return(&q, b.head, size);
+	}
+	set_up->next = q.next;
+	set_up->used = q.n_used;
 	virtio_pci_tell(d, queue, good);
 	return good;
-}
-
-/* Returns how many buffers a queue has for the device; negative: it is malformed. */
-static int32_t available(const struct virtio_pci *d, uint32_t queue)
-{
-	return virtio_pci_is_live(d) ? virtqueue_available(d->function.vm, &d->virtio.queues[queue])
-	                             : 0;
 }
 
 static uint64_t read_config(const struct virtio_pci *d, uint32_t offset, uint32_t width)
@@ -59,10 +80,8 @@ static void write_config(struct virtio_pci *d, uint32_t offset, uint8_t value)
 
 static void notify(struct virtio_pci *d, uint32_t queue)
 {
-	int32_t n = queue == STATUS ? available(d, STATUS) : 0;
-
-	if (n)
-		(void)use(d, STATUS, n < MAX_RETURNED ? n : MAX_RETURNED, NULL);
+	if (queue == STATUS)
+		(void)use(d, STATUS, 1, MAX_RETURNED, NULL);
 }
 
 static void changed(struct virtio_pci *d)
@@ -139,14 +158,10 @@ bool power_key_press(struct vm *vm)
 	    {VINPUT_EV_SYN, 0, 0},
 	};
 	const int32_t most = ARRAY_SIZE(events);
-	struct virtio_pci *d = &vm->key->device;
-	bool pressed = false;
-	int32_t n;
+	bool pressed;
 
 	spin_lock(&vm->devices);
-	n = available(d, EVENTS);
-	if (n < 0 || n >= most)
-		pressed = use(d, EVENTS, n < 0 ? n : most, events);
+	pressed = use(&vm->key->device, EVENTS, most, most, events);
 	spin_unlock(&vm->devices);
 	return pressed;
 }

@@ -106,13 +106,15 @@ static void reset_messages(struct virtio_pci *d)
 #define INTERRUPTS (VIRTIO_PCI_ISR_QUEUE | VIRTIO_PCI_ISR_CONFIG)
 
 /* While MSI-X is enabled, the ISR status is no interrupt, and has nothing of queues (VIRTIO 1.2,
- * 4.1.4.5.1, 4.1.5.3, 4.1.5.4). Inlined, because each frame comes by here. */
-static inline __attribute__((always_inline)) void interrupt(struct virtio_pci *d, uint32_t from)
+ * 4.1.4.5.1, 4.1.5.3, 4.1.5.4). */
+void virtio_pci_tell(struct virtio_pci *d, uint32_t queue, bool good)
 {
 	struct notifier *n = &d->function;
+	uint32_t from = good ? queue : CONFIGURATION, before = n->state;
 	uint32_t why = from < CONFIGURATION ? VIRTIO_PCI_ISR_QUEUE : VIRTIO_PCI_ISR_CONFIG;
-	uint32_t before = n->state;
 
+	if (!good)
+		d->virtio.status |= VIRTIO_NEEDS_RESET;
 	if (!n->mask) {
 		n->state |= why & VIRTIO_PCI_ISR_CONFIG;
 		message(d, from);
@@ -123,19 +125,12 @@ static inline __attribute__((always_inline)) void interrupt(struct virtio_pci *d
 		vm_raise(n->vm, n->source);
 }
 
-void virtio_pci_tell(struct virtio_pci *d, uint32_t queue, bool good)
-{
-	if (!good)
-		d->virtio.status |= VIRTIO_NEEDS_RESET;
-	interrupt(d, good ? queue : CONFIGURATION);
-}
-
 /* No interrupt comes before DRIVER_OK (VIRTIO 1.2, 2.1.2). */
 void virtio_pci_reconfigured(struct virtio_pci *d)
 {
 	d->virtio.generation++;
-	if (virtio_pci_is_live(d) && d->function.alive)
-		interrupt(d, CONFIGURATION);
+	if (virtio_pci_runs(d))
+		virtio_pci_tell(d, CONFIGURATION, true);
 }
 
 static uint64_t read_register(struct virtio_pci *d, uint64_t offset, uint32_t width)
@@ -206,7 +201,7 @@ static bool is_in_page(const struct virtio_pci *d)
 	const uint32_t *w = d->window;
 	uint32_t size = w[2];
 
-	return !(uint8_t)w[0] && (size == 1 || size == 2 || size == 4) && !(w[1] & (size - 1));
+	return !(uint8_t)w[0] && size && size <= 4 && !((size | w[1]) & (size - 1));
 }
 
 static uint32_t read_function(const struct vpci_function *f, uint32_t word)
@@ -272,7 +267,9 @@ static void add_msix(struct vpci_function *f)
 	f->words[MSIX + 2] = VIRTIO_PCI_MESSAGES * PART + (uint32_t)VIRTIO_PCI_PENDING * 4;
 }
 
-void virtio_pci_begin(struct virtio_pci *d, const struct virtio_pci_kind *kind)
+/* Not inlined: it has two callers. */
+__attribute__((noinline)) void virtio_pci_begin(struct virtio_pci *d,
+                                                const struct virtio_pci_kind *kind)
 {
 	d->kind = kind;
 	d->virtio.offered = kind->features;
@@ -284,10 +281,10 @@ void virtio_pci_make(struct virtio_pci *d, const struct virtio_pci_kind *kind, u
                      uint64_t bar)
 {
 	static const struct vpci_kind function = {read_function, write_function};
-	const struct pci_bar bars[PCI_BARS] = {[0] = {.size = VIRTIO_PCI_PAGE, .value = bar}};
 
 	virtio_pci_begin(d, kind);
-	notifier_make(&d->function, kind->id, slot, bars);
+	notifier_make(&d->function, kind->id, slot);
+	vpci_set_bar(&d->function.pci, 0, VIRTIO_PCI_PAGE, bar, 0);
 	d->function.pci.kind = &function;
 	d->function.pci.words[PCI_CLASS / 4] = kind->class;
 	add_capabilities(&d->function.pci);
@@ -299,7 +296,7 @@ void virtio_pci_make(struct virtio_pci *d, const struct virtio_pci_kind *kind, u
 
 void virtio_pci_reset(struct virtio_pci *d, bool alive)
 {
-	d->function.alive = alive;
+	atomic_store_explicit(&d->function.alive, alive, memory_order_relaxed);
 	notifier_reset(&d->function, INTERRUPTS);
 	/* What is in a slot always masters the bus. */
 	d->function.pci.header.command = d->in_slot ? PCI_COMMAND_MASTER : 0;
@@ -309,7 +306,9 @@ void virtio_pci_reset(struct virtio_pci *d, bool alive)
 		d->window[i] = 0;
 }
 
-uint64_t virtio_pci_read(struct virtio_pci *d, uint64_t offset, uint32_t width)
+/* Not inlined, nor the next one: ports and keys call both. */
+__attribute__((noinline)) uint64_t virtio_pci_read(struct virtio_pci *d, uint64_t offset,
+                                                   uint32_t width)
 {
 	struct spinlock *lock = &d->function.vm->devices;
 	uint64_t value;
@@ -320,7 +319,8 @@ uint64_t virtio_pci_read(struct virtio_pci *d, uint64_t offset, uint32_t width)
 	return value;
 }
 
-void virtio_pci_write(struct virtio_pci *d, uint64_t offset, uint64_t value, uint32_t width)
+__attribute__((noinline)) void virtio_pci_write(struct virtio_pci *d, uint64_t offset,
+                                                uint64_t value, uint32_t width)
 {
 	struct spinlock *lock = &d->function.vm->devices;
 

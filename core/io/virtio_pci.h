@@ -75,6 +75,13 @@ static inline bool virtio_pci_is_live(const struct virtio_pci *d)
 	return virtio_is_live(&d->virtio) && d->function.pci.header.command & PCI_COMMAND_MASTER;
 }
 
+/* Whether that is so, in a life of the VM. */
+static inline bool virtio_pci_runs(const struct virtio_pci *d)
+{
+	return atomic_load_explicit(&d->function.alive, memory_order_relaxed) &&
+	       virtio_pci_is_live(d);
+}
+
 /* Interrupts the VM: buffers of the queue were used, or (`good` is false) the driver has to reset
  * the device. The caller holds the lock. */
 void virtio_pci_tell(struct virtio_pci *d, uint32_t queue, bool good);

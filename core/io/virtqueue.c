@@ -12,9 +12,6 @@
 #define DESCRIPTOR_INDIRECT 4U
 #define NO_INTERRUPT        1U /* flags of the available ring */
 
-/* Of one buffer. The data are never more than as many bytes, so no driver needs more. */
-#define MAX_DESCRIPTORS 8U
-
 struct virtqueue_descriptor {
 	uint64_t address;
 	uint32_t size;
@@ -43,65 +40,6 @@ static void *area(const struct vm *vm, const struct virtio_queue *q, uint32_t wh
 
 	return q->enabled && !(at & (align - 1)) ? guest_mem(vm, (gpa_t){at}, size) : NULL;
 }
-
-static const struct virtqueue_available *available(const struct vm *vm,
-                                                   const struct virtio_queue *q)
-{
-	return area(vm, q, VIRTIO_AVAILABLE, sizeof(struct virtqueue_available) + q->size * 2UL, 2);
-}
-
-int32_t virtqueue_available(const struct vm *vm, const struct virtio_queue *q)
-{
-	const struct virtqueue_available *a = available(vm, q);
-	uint16_t n;
-
-	if (!a)
-		return -1;
-	n = (uint16_t)(atomic_load_explicit(&a->index, memory_order_acquire) - q->next);
-	return n <= q->size ? n : -1;
-}
-
-/* Writes into the descriptors of a buffer, from the one with index `head` on. */
-static bool fill(const struct vm *vm, const struct virtio_queue *q, uint32_t head, const char *data,
-                 uint32_t size)
-{
-	const volatile struct virtqueue_descriptor *all =
-	    area(vm, q, VIRTIO_DESCRIPTORS, q->size * sizeof(*all), 16);
-
-	for (uint32_t n = 0; size && n < MAX_DESCRIPTORS && all && head < q->size; n++) {
-		struct virtqueue_descriptor d = all[head];
-		uint32_t part = d.size < size ? d.size : size;
-		char *to = guest_mem(vm, (gpa_t){d.address}, part);
-
-		if (!to || (d.flags & ~DESCRIPTOR_MORE) != DESCRIPTOR_WRITE)
-			return false;
-		memcpy(to, data, part);
-		data += part;
-		size -= part;
-		head = d.flags & DESCRIPTOR_MORE ? d.next : q->size;
-	}
-	return !size;
-}
-
-bool virtqueue_use(const struct vm *vm, struct virtio_queue *q, const void *data, uint32_t size)
-{
-	const struct virtqueue_available *a = available(vm, q);
-	struct virtqueue_used *u =
-	    area(vm, q, VIRTIO_USED, sizeof(*u) + q->size * sizeof(u->ring[0]), 4);
-	uint32_t entry = q->next % q->size, head;
-
-	if (!a || !u)
-		return false;
-	head = *(const volatile uint16_t *)&a->ring[entry];
-	if (head >= q->size || !fill(vm, q, head, data, size))
-		return false;
-	u->ring[entry].head = head;
-	u->ring[entry].size = size;
-	atomic_store_explicit(&u->index, ++q->next, memory_order_release);
-	return true;
-}
-
-/* --- buffers in several parts ---------------------------------------------------------------- */
 
 /* With an event index there are two more bytes behind each ring. */
 bool virtqueue_map(const struct vm *vm, const struct virtio_queue *q, uint64_t features,
@@ -190,27 +128,57 @@ static inline uint16_t read_once(const uint16_t *word)
 	return *(const volatile uint16_t *)word;
 }
 
+/* Returns how many buffers the driver has made available; negative: the queue is malformed. */
+static inline int32_t available(const struct virtqueue *q)
+{
+	uint16_t index = atomic_load_explicit(&q->available->index, memory_order_acquire);
+	uint16_t n = (uint16_t)(index - q->next);
+
+	return n <= q->size ? n : -1;
+}
+
+int32_t virtqueue_available(const struct virtqueue *q)
+{
+	return available(q);
+}
+
 int32_t virtqueue_peek(const struct virtqueue *q, bool writes, uint32_t most,
                        struct virtqueue_buffer *buffer)
 {
-	const struct virtqueue_available *a = q->available;
-	uint16_t n = (uint16_t)(atomic_load_explicit(&a->index, memory_order_acquire) - q->next);
+	int32_t n = available(q);
 
-	if (!n)
-		return 0;
-	if (n > q->size)
-		return -1;
-	buffer->head = read_once(&a->ring[q->next & (q->size - 1)]);
+	if (n <= 0)
+		return n;
+	buffer->head = read_once(&q->available->ring[q->next & (q->size - 1)]);
 	buffer->size = 0;
 	return walk(q, writes, most, buffer) ? 1 : -1;
+}
+
+/* Not inlined: the buffers of frames are rarely such. */
+__attribute__((noinline)) void virtqueue_copy(const struct virtqueue_buffer *b, uint8_t *bytes,
+                                              uint32_t n, bool writes)
+{
+	uint32_t part = 0, at = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		volatile uint8_t *byte = &b->parts[part].at[at++];
+
+		if (writes)
+			*byte = bytes[i];
+		else
+			bytes[i] = *byte;
+		if (at == b->parts[part].size)
+			part++, at = 0;
+	}
 }
 
 void virtqueue_put(struct virtqueue *q, uint32_t head, uint32_t size)
 {
 	uint32_t entry = q->n_used++ & (q->size - 1U);
+	struct virtqueue_used *used = q->used;
 
-	q->used->ring[entry].head = head;
-	q->used->ring[entry].size = size;
+	used->ring[entry].head = head;
+	used->ring[entry].size = size;
 }
 
 /* Not inlined: neither is what each frame needs. */

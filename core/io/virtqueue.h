@@ -14,18 +14,7 @@
 
 struct vm;
 
-/* Returns how many buffers the driver has made available; negative: the queue is malformed, or the
- * driver has not set it up. */
-int32_t virtqueue_available(const struct vm *vm, const struct virtio_queue *q);
-
-/* Writes `size` bytes into the next available buffer, which there is, and returns it to the driver.
- * Returns false if the queue is malformed, or the buffer is too small. */
-bool virtqueue_use(const struct vm *vm, struct virtio_queue *q, const void *data, uint32_t size);
-
-/*
- * A queue that is used often, and whose buffers may be in several parts: its areas are translated
- * once.
- */
+/* Its areas are translated once. */
 struct virtqueue {
 	const struct vm *vm;
 	const volatile struct virtqueue_descriptor *descriptors;
@@ -40,17 +29,22 @@ struct virtqueue {
 bool virtqueue_map(const struct vm *vm, const struct virtio_queue *q, uint64_t features,
                    struct virtqueue *mapped);
 
+struct virtqueue_part {
+	uint8_t *at; /* for HS; the driver may write there at any time */
+	uint64_t size;
+};
+
 /* One buffer of the driver. */
 #define VIRTQUEUE_PARTS 19U
 struct virtqueue_buffer {
 	uint32_t head;    /* the index of its first descriptor */
 	uint32_t n_parts; /* 1 to VIRTQUEUE_PARTS */
 	uint64_t size;    /* bytes of all parts */
-	struct {
-		uint8_t *at; /* for HS; the driver may write there at any time */
-		uint64_t size;
-	} parts[VIRTQUEUE_PARTS];
+	struct virtqueue_part parts[VIRTQUEUE_PARTS];
 };
+
+/* Returns how many buffers the driver has made available; negative: the queue is malformed. */
+int32_t virtqueue_available(const struct virtqueue *q);
 
 /* Finds the next available buffer, for the device to write (`writes`) or to read, of at most so
  * many parts, and leaves it where it is: adding 1 to q->next takes it. Returns 1, or 0 if there is
@@ -58,6 +52,10 @@ struct virtqueue_buffer {
  */
 int32_t virtqueue_peek(const struct virtqueue *q, bool writes, uint32_t most,
                        struct virtqueue_buffer *buffer);
+
+/* Reads or writes (`writes`) the first bytes of a buffer, which has so many: one by one, as hostile
+ * parts are short. */
+void virtqueue_copy(const struct virtqueue_buffer *b, uint8_t *bytes, uint32_t n, bool writes);
 
 /* Returns a buffer that was taken to the driver, with so many bytes written. Returns whether the
  * driver wants an interrupt for it. */

@@ -17,7 +17,7 @@ void vm_pairs_write(struct vm *vm, uint64_t offset, uint64_t value, uint32_t wid
 }
 
 /* Returns the port in a slot, or NULL. */
-static struct virtio_pci *device_in(const struct vm *vm, uint64_t slot)
+static __attribute__((noinline)) struct virtio_pci *device_in(const struct vm *vm, uint64_t slot)
 {
 	for (uint32_t n = 0; n < vm->config->n_ports; n++) {
 		if (vm->config->ports[n].source == slot + 1)

@@ -12,21 +12,16 @@
 
 /* --- the space ----------------------------------------------------------------------------- */
 
-void vpci_set_bars(struct vpci_function *f, const struct pci_bar bars[PCI_BARS])
+void vpci_set_bar(struct vpci_function *f, uint32_t n, uint64_t size, uint64_t value,
+                  uint32_t flags)
 {
-	for (uint32_t n = 0; n < PCI_BARS; n++) {
-		const struct pci_bar *bar = &bars[n];
-		uint64_t size = ~(bar->size - 1);
-
-		if (!bar->size || bar->flags & PCI_BAR_IO)
-			continue;
-		f->words[PCI_BAR / 4 + n] = (uint32_t)bar->value | bar->flags;
-		f->sizes[n] = ((uint32_t)size & BAR_ADDRESS) | bar->flags;
-		if (!(bar->flags & PCI_BAR_WIDE) || n + 1 == PCI_BARS)
-			continue;
-		f->words[PCI_BAR / 4 + ++n] = (uint32_t)(bar->value >> 32);
-		f->sizes[n] = (uint32_t)(size >> 32);
-	}
+	size = ~(size - 1);
+	f->words[PCI_BAR / 4 + n] = (uint32_t)value | flags;
+	f->sizes[n] = ((uint32_t)size & BAR_ADDRESS) | flags;
+	if (!(flags & PCI_BAR_WIDE) || ++n == PCI_BARS)
+		return;
+	f->words[PCI_BAR / 4 + n] = (uint32_t)(value >> 32);
+	f->sizes[n] = (uint32_t)(size >> 32);
 }
 
 void vpci_join(struct vpci *v)
@@ -221,7 +216,12 @@ void vpci_init(struct vpci_function *f, const struct pci_function *host, bool in
 	f->words[PCI_SUBSYSTEM / 4] = pci_read32(host->page, PCI_SUBSYSTEM);
 	if (intx)
 		f->words[PCI_LINE / 4] = host->pin << 8;
-	vpci_set_bars(f, host->bars);
+	for (uint32_t n = 0; n < PCI_BARS; n++) {
+		const struct pci_bar *bar = &host->bars[n];
+
+		if (bar->size && !(bar->flags & PCI_BAR_IO))
+			vpci_set_bar(f, n, bar->size, bar->value, bar->flags);
+	}
 	copy_caps(f);
 }
 

@@ -28,8 +28,9 @@ struct vpci_kind {
 	void (*write)(struct vpci_function *f, uint32_t word, uint32_t value, uint32_t mask);
 };
 
-/* Sets the words and sizes of the BARs. At boot only. */
-void vpci_set_bars(struct vpci_function *f, const struct pci_bar bars[PCI_BARS]);
+/* Sets the words and sizes of a BAR: `flags` are its low four bits. At boot only. */
+void vpci_set_bar(struct vpci_function *f, uint32_t n, uint64_t size, uint64_t value,
+                  uint32_t flags);
 
 /* Makes the guest's view of a function of the host whose BARs have their addresses. */
 void vpci_init(struct vpci_function *f, const struct pci_function *host, bool intx, bool msix);

@@ -115,19 +115,18 @@ static bool parse_port(struct vm_node *n)
 	return true;
 }
 
-static bool parse_name(const struct vm_node *n)
+static bool parse_name(const struct vm_node *n, struct vm_network *network)
 {
 	const char *name = fdt_get_name(n->blob, n->at, NULL);
-	struct vm_tree *tree = n->tree;
 
 	if (!vm_check_name(n, "a network", VM_NAME_MAX))
 		return false;
-	for (uint32_t i = 0; i < tree->n_networks; i++) {
-		if (strcmp(tree->networks[i].name, name) == 0)
+	for (const struct vm_network *other = n->tree->networks; other < network; other++) {
+		if (strcmp(other->name, name) == 0)
 			return vm_refuse(n, VM_REFUSED_DUPLICATE, "",
 			                 "two networks have this name");
 	}
-	memcpy(tree->networks[tree->n_networks].name, name, strlen(name));
+	memcpy(network->name, name, strlen(name));
 	return true;
 }
 
@@ -136,11 +135,12 @@ static bool parse_one(const struct vm_node *n)
 	static const char *const names[] = {"offload"};
 	struct vm_node child = vm_node_at(n, -1);
 	struct vm_prop offload;
+	struct vm_network *network = &n->tree->networks[n->tree->n_networks];
 	uint32_t ports = 0;
 
-	if (!vm_has_room(n, "network", n->tree->n_networks, VM_MAX_NETWORKS) || !parse_name(n) ||
-	    !vm_read_props(n, names, 1, &offload) ||
-	    !vm_read_on(n, &offload, &n->tree->networks[n->tree->n_networks].offload))
+	if (!vm_has_room(n, "network", n->tree->n_networks, VM_MAX_NETWORKS) ||
+	    !parse_name(n, network) || !vm_read_props(n, names, 1, &offload) ||
+	    !vm_read_on(n, &offload, &network->offload))
 		return false;
 	fdt_for_each_subnode(child.at, n->blob, n->at)
 	{

@@ -104,14 +104,15 @@ HOST_SRC_vpci := tests/host/test_vpci.c core/io/vpci.c arch/riscv/devices/pci.c
 $(HOST_SRC_vpci:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 HOST_TESTS += power_key
-HOST_SRC_power_key := tests/host/test_power_key.c $(addprefix core/io/,power_key.c virtio_pci.c \
-	notifier.c virtqueue.c vpci.c) core/devices/virtio.c core/devices/vinput.c
+HOST_SRC_power_key := tests/host/test_power_key.c core/devices/virtio.c core/devices/vinput.c \
+	$(addprefix core/io/,power_key.c virtio_pci.c notifier.c notifier_function.c virtqueue.c \
+	vpci.c)
 $(HOST_SRC_power_key:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 # Ports of networks, and drivers in front of them.
 HOST_TESTS += ports
 PORTS_SRC := tests/host/ports_driver.c $(addprefix core/io/,ports.c ports_send.c ports_offload.c \
-	virtio_mmio.c virtio_pci.c vm_virt.c notifier.c virtqueue.c vpci.c) \
+	virtio_mmio.c virtio_pci.c vm_virt.c notifier.c notifier_function.c virtqueue.c vpci.c) \
 	core/devices/virtio.c core/devices/vswitch.c
 HOST_SRC_ports := tests/host/test_ports.c tests/host/ports_plain.c $(PORTS_SRC)
 HOST_TESTS += ports_queues

@@ -4,9 +4,10 @@
  *   role=large   sends frames= of size= bytes to to=, in parts= descriptors, from an address that
  *                is offset= bytes from a multiple of 64; gso=0: as one segment. Prints the mean and
  *                the most of what a notification takes, in instructions as in role=cost, with all
- *                times that it is executed
+ *                times that it is executed; asked=1: each frame when role=gather asks for it
  *   role=gather  takes frames= frames of size= bytes, checks that they are role=large's, and gives
- *                the buffers back; or, after ticks=, prints what has come
+ *                the buffers back; or, after ticks=, prints what has come. asks=1: it asks to= for
+ *                each, when all buffers are free, until it comes
  */
 #include "guests/bare/bare.h"
 #include "guests/bare/io/net.h"
@@ -48,6 +49,33 @@ static void make(const struct port *p, uint8_t *at, uint32_t number, uint32_t si
 		at[i] = pattern(number, i);
 }
 
+#define REQUEST 60U /* bytes; its number is that of the frame that is asked for */
+
+static void ask(struct port *p, uint32_t number)
+{
+	make(p, port_frame(p) - PORT_HEADER, number, REQUEST);
+	port_offer(p, REQUEST, 1);
+	port_notify(p, PORT_SENDS);
+}
+
+/* Waits for the request for this frame. Those for earlier frames were repeated before they came. */
+static void await_request(struct port *p, uint32_t number)
+{
+	uint32_t size;
+	bool found = false;
+
+	while (!found) {
+		const uint8_t *request = port_received(p, &size);
+
+		if (!request) {
+			sleep_for(MS);
+			continue;
+		}
+		found = request[NUMBER] == (uint8_t)number;
+		port_release(p);
+	}
+}
+
 int net_large(struct port *p)
 {
 	uint64_t frames = bootarg_num("frames", 1), all = 0, most = 0;
@@ -58,6 +86,8 @@ int net_large(struct port *p)
 	for (uint64_t n = 0; n < frames; n++) {
 		uint64_t before, took;
 
+		if (bootarg_num("asked", 0))
+			await_request(p, (uint32_t)n);
 		make(p, at, (uint32_t)n, size);
 		port_offer_at(p, (uint64_t)at, PORT_HEADER + size,
 		              (uint32_t)bootarg_num("parts", 1));
@@ -73,10 +103,12 @@ int net_large(struct port *p)
 	return 0;
 }
 
-/* Takes the next frame into `frame`. Returns its size and the buffers that it had. */
-static uint32_t take(struct port *p, uint64_t until, uint32_t *buffers)
+/* Takes the next frame, which has this number, into `frame`. Returns its size and the buffers that
+ * it had. */
+static uint32_t take(struct port *p, uint32_t number, uint64_t until, uint32_t *buffers)
 {
 	uint32_t size = 0, bytes;
+	bool asks = bootarg_num("asks", 0);
 	struct net_header h = {0};
 
 	*buffers = 0;
@@ -85,8 +117,10 @@ static uint32_t take(struct port *p, uint64_t until, uint32_t *buffers)
 
 		while (!(buffer = port_buffer(p, &bytes))) {
 			/* All of a frame come at once. */
-			if (*buffers || csr_read(time) >= until)
+			if (*buffers || (!asks && csr_read(time) >= until))
 				return 0;
+			if (asks)
+				ask(p, number);
 			sleep_for(MS);
 		}
 		for (uint32_t i = 0; i < bytes && size < sizeof(frame); i++)
@@ -121,7 +155,7 @@ int net_gather(struct port *p)
 
 	csr_clear(sie, IRQ_EXTERNAL);
 	for (; n < frames; n++) {
-		uint32_t buffers, size = take(p, until, &buffers);
+		uint32_t buffers, size = take(p, (uint32_t)n, until, &buffers);
 
 		if (!size)
 			break;

@@ -38,20 +38,19 @@ def test_output(running):
         "0.00", "the guest counts something else on that counter"]
     assert table[3][0].isdigit() and table[3][5:] == ["100.00"]
 
-    # Until three have come: how much of an interval this machine gives the tool is its own affair.
+    # Until three have come, and one with an exit: how much of an interval this computer gives the
+    # machine is its own affair.
     with subprocess.Popen([*tool_of(run), "-e", "exits", "-j", "--per-vcpu", "-I", "100"],
                           text=True, stdout=subprocess.PIPE) as tool:
-        objects = []
-        while len([o for o in objects if o["vm"] == "beta"]) < 3:
+        objects, counts = [], []
+        while len(counts) < 3 or not any(counts):
             objects.append(schemas.read("perf-vms", tool.stdout.readline(), "stat"))
+            counts = [float(o["counter-value"]) for o in objects if o["vm"] == "beta"]
         tool.terminate()
     assert {(o["vm"], o["vcpu"], o["event"]) for o in objects} == {
         ("alpha", 0, "exits"), ("beta", 0, "exits")}
     times = [o["interval"] for o in objects if o["vm"] == "beta"]
     assert times == sorted(times) and len(times) >= 3
-    counts = [float(o["counter-value"]) for o in objects if o["vm"] == "beta"]
-    # A machine that gets little of this one does little in a tenth of a second.
-    assert sum(counts) > 0
 
     lines, _ = perf_vms(run, "-e", "exits", "-x;", "-I", "100", "--vm", "beta",
                         "--duration", "0.25")

@@ -46,14 +46,15 @@ static uint64_t moment(struct hpm *hpm, uint32_t hctr)
 }
 
 /* Whether instret counts as the other counters of instructions do. ECALL does not retire (ISA
- * manual, 3.3.1), and on some harts only some counters leave it out. A hart that counts what others
- * execute, too, as emulators do, counts no moment twice alike: hpm_exact.h finds that. */
+ * manual, 3.3.1), and on some harts only some counters leave it out. Counts that are wrong alone
+ * are not compared: emulators' may be those of the host's clock, so harts that are alike would
+ * differ by chance. A hart that counts what others execute, too, counts no moment twice alike. */
 static bool counts_alike(struct hpm *hpm, uint64_t others)
 {
 	uint32_t other;
 	uint64_t counted, by_instret;
 
-	if (!others)
+	if (!others || hpm->inexact.where)
 		return true;
 	other = lowest_bit(others);
 	counted = moment(hpm, other);

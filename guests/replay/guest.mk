@@ -12,6 +12,11 @@ $(B)/guests/replay/%.seq: $(B)/host/vpmu_model
 	@mkdir -p $(@D)
 	$(Q)$(B)/host/vpmu_model --record $(REPLAY_STEPS) $* $@
 
+# Where guests do not get instret: the shorter stem is chosen.
+$(B)/guests/replay/%-no-instret.seq: $(B)/host/vpmu_model
+	@mkdir -p $(@D)
+	$(Q)$(B)/host/vpmu_model --record-no-instret $(REPLAY_STEPS) $* $@
+
 $(B)/guests/replay/%.seq.o: $(B)/guests/replay/%.seq
 	$(Q)printf '%s\n' '.section .rodata.sequence,"a"' '.balign 8' '.globl sequence' \
 		'sequence:' '.incbin "$<"' | \

@@ -220,9 +220,7 @@ static void idle(void)
 	irq_handle_by(NULL);
 	sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, csr_read(time) + 100000, 0, 0, 0, 0, 0);
 	csr_set(sie, IRQ_TIMER);
-	pmu_start(BIT(fw.a) | BIT(fw.b), 0);
-	wfi();
-	pmu_stop(BIT(fw.a) | BIT(fw.b));
+	wait_run(BIT(fw.a) | BIT(fw.b));
 	csr_clear(sie, IRQ_TIMER);
 	sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, ~0UL, 0, 0, 0, 0, 0);
 	a = counter_read(fw.a);

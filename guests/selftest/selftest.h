@@ -67,6 +67,7 @@ bool lacks_filters(const char *section, const char *what);
 
 /* once.S */
 void once_run(uint64_t mask, uint64_t rounds);
+void wait_run(uint64_t mask);
 void user_three(void);
 
 /* The parts, in the order of execution. */

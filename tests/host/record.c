@@ -187,12 +187,12 @@ static const uint32_t allowed[] = {1,       2,         0x10019,    0x1001b,
 #define ALLOWED ((uint32_t)(sizeof(allowed) / sizeof(allowed[0])))
 
 /* Tally on the emulated machine: home counters in the order in which events are found. */
-static void make_machine(struct machine *machine)
+static void make_machine(struct machine *machine, bool instret)
 {
 	memset(machine, 0, sizeof(*machine));
 	machine->hart = fake_hart_homes();
 	machine->hart.hctrs[FAKE_CYCLES] |= 1;
-	machine->hart.hctrs[FAKE_INSNS] |= 4;
+	machine->hart.hctrs[FAKE_INSNS] |= instret ? 4 : 0;
 	machine->hart.hctrs[FAKE_RAW] = 0;
 	machine->hart.hctrs[FAKE_RAW_V2] = 0;
 	machine->hart.no_armed_cache_events = true;
@@ -378,7 +378,7 @@ static void write_header(unsigned long n)
 	fwrite(costs, sizeof(costs), 1, file);
 }
 
-int record(unsigned long n, unsigned long seed, const char *path)
+int record(unsigned long n, unsigned long seed, const char *path, bool instret)
 {
 	static struct machine machine;
 	struct chance c = {chance_mix(seed)};
@@ -392,7 +392,7 @@ int record(unsigned long n, unsigned long seed, const char *path)
 	steps = 0;
 	raises_seen = 0;
 	write_header(0);
-	make_machine(&machine);
+	make_machine(&machine, instret);
 	world_reset(&machine);
 	while (steps < n && !world_difference()[0])
 		random_step(&c);

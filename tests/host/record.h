@@ -12,6 +12,7 @@
 #ifndef TESTS_HOST_RECORD_H
 #define TESTS_HOST_RECORD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum replay_kind {
@@ -32,8 +33,8 @@ struct replay_step {
 	uint64_t want[2];
 };
 
-/* Writes about n steps. Returns false, after printing why, if the file cannot be written, or if the
- * library differs from the model. */
-int record(unsigned long n, unsigned long seed, const char *path);
+/* Writes about n steps, of a hart whose instret guests get or do not get. Returns 1, after printing
+ * why, if the file cannot be written, or if the library differs from the model. */
+int record(unsigned long n, unsigned long seed, const char *path, bool instret);
 
 #endif

@@ -359,6 +359,18 @@ void once_run(uint64_t mask, uint64_t rounds)
 	hart_ecall(stop);
 }
 
+void wait_run(uint64_t mask)
+{
+	uint64_t start[8] = {0, mask, 1, 0, 0, 0, SBI_PMU_COUNTER_START, SBI_EXT_PMU};
+	uint64_t stop[8] = {0, mask, 0, 0, 0, 0, SBI_PMU_COUNTER_STOP, SBI_EXT_PMU};
+
+	hart_ecall(start);
+	wfi();
+	execute(8);
+	ecall();
+	hart_ecall(stop);
+}
+
 /* Two instructions, whose addresses tell the handler how far the loop has come. */
 __asm__(".data\n.globl ovf_loop, ovf_end\novf_loop: .skip 8\novf_end: .byte 0\n.previous\n");
 extern char ovf_loop[];

@@ -3,7 +3,8 @@
  * Random guests on the fake hart. After every step, all that each vcpu can see of its PMU must be
  * what the model says. Usage:
  *   vpmu_model [STEPS [SEED]]          or VPMU_MODEL_STEPS, VPMU_MODEL_SEED and VPMU_MODEL_JOBS
- *   vpmu_model --record N SEED FILE    writes about N steps for guests/replay
+ *   vpmu_model --record N SEED FILE    writes about N steps for guests/replay;
+ *                                      --record-no-instret: where guests do not get instret
  *   vpmu_model --hunt N SEED           prints the step that differs (exit status 1), or none of N
  */
 #define _DEFAULT_SOURCE
@@ -194,7 +195,9 @@ int main(int argc, char **argv)
 	int failed;
 
 	if (argc == 5 && !strcmp(argv[1], "--record"))
-		return record(strtoul(argv[2], NULL, 0), strtoul(argv[3], NULL, 0), argv[4]);
+		return record(strtoul(argv[2], NULL, 0), strtoul(argv[3], NULL, 0), argv[4], true);
+	if (argc == 5 && !strcmp(argv[1], "--record-no-instret"))
+		return record(strtoul(argv[2], NULL, 0), strtoul(argv[3], NULL, 0), argv[4], false);
 	if (argc == 4 && !strcmp(argv[1], "--hunt"))
 		return hunt(strtoul(argv[2], NULL, 0), strtoul(argv[3], NULL, 0));
 	wanted_steps = number(argc > 1 ? argv[1] : NULL, "VPMU_MODEL_STEPS", random_steps);

@@ -26,8 +26,9 @@ RECORDED = "12"
 COMPILER = subprocess.run([os.environ.get("CROSS_COMPILE", "riscv64-linux-gnu-") + "gcc",
                            "-dumpversion"], text=True, check=True,
                           stdout=subprocess.PIPE).stdout.strip()
+SAME_COMPILER = COMPILER.split(".", maxsplit=1)[0] == RECORDED
 as_recorded = pytest.mark.skipif(
-    COMPILER.split(".")[0] != RECORDED,
+    not SAME_COMPILER,
     reason=f"tests/bench is of gcc {RECORDED}, and gcc is {COMPILER} here")
 
 
@@ -61,17 +62,29 @@ RING = ((0xc00002c, 1 << 10), (APLIC, 1 << 8), (APLIC + 0x2c, 6), (APLIC + 0x302
         (RTC + 8, 1))
 
 
+@contextlib.contextmanager
+def stopped(*options, suite=None):
+    """A debugger of this computer's QEMU, or of that of a later Debian release. It has no firmware,
+    and executes what it is told."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "gdb"
+        qemu = peers.qemu(suite) if suite else plain.QEMU
+        subprocess.run([qemu, *options, "-bios", "none", "-display", "none", "-S",
+                        "-daemonize", "-gdb", f"unix:{path},server=on,wait=off"], check=True)
+        hart = debugger.Debugger(path)
+        try:
+            yield hart
+        finally:
+            with contextlib.suppress(EOFError):
+                hart.ask("k")  # ends QEMU
+            hart.close()
+
+
 @functools.lru_cache(None)
 def aplic_keeps_pending():
     """Whether the APLIC without IMSICs of this computer's QEMU has a level source pending although
-    its wire is low again. QEMU is asked by its debug interface, and executes nothing."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "gdb"
-        subprocess.run([plain.QEMU, "-machine", "virt,aia=aplic", "-bios", "none", "-display",
-                        "none", "-S", "-daemonize", "-gdb", f"unix:{path},server=on,wait=off"],
-                       check=True)
-        hart = debugger.Debugger(path)
-
+    its wire is low again. Nothing is executed."""
+    with stopped("-machine", "virt,aia=aplic") as hart:
         def word(address):
             return int.from_bytes(hart.read(address, 4), "little")
 
@@ -81,11 +94,81 @@ def aplic_keeps_pending():
         assert (word(SETIP), word(CLAIMI) >> 16, word(SETIP)) == (1 << SOURCE, SOURCE, 1 << SOURCE)
         hart.write(RTC + 0x1c, (1).to_bytes(4, "little"))
         kept = word(SETIP)
-        with contextlib.suppress(EOFError):
-            hart.ask("k")  # ends QEMU
-        hart.close()
     assert kept in (0, 1 << SOURCE)
     return kept != 0
+
+
+RAM = 0x80000000
+
+
+def execute(hart, registers, *instructions):
+    """From RAM, in M-mode until an instruction changes that."""
+    hart.write(RAM, b"".join(word.to_bytes(4, "little") for word in instructions))
+    for name, value in registers.items():
+        hart.set_register(name, value)
+    for _ in instructions:
+        hart.ask("s")
+
+
+@functools.lru_cache(None)
+def hides_flags():
+    """Whether a hart of this computer's QEMU hides from VS the OF bits of counters that hcounteren
+    closes: of 3 and 4, whose OF is 1, it closes 3."""
+    registers = {"mcounteren": 0x18, "hcounteren": 0x10, "mhpmevent3": 1 << 63,
+                 "mhpmevent4": 1 << 63, "pmpaddr0": (1 << 54) - 1, "pmpcfg0": 0x1f,
+                 "hstatus": 1 << 7, "mstatus": 1 << 8, "sepc": RAM + 4, "pc": RAM}
+    with stopped("-machine", "virt", "-cpu", "rv64,sscofpmf=on") as hart:
+        execute(hart, registers, 0x10200073, 0xda002573)  # sret to VS; csrr a0, scountovf
+        seen = hart.register("a0")
+    assert seen in (0x10, 0x18)
+    return seen == 0x10
+
+
+@functools.lru_cache(None)
+def instret_is_alike(suite=None):
+    """Whether instret of that QEMU counts ECALL as a programmable counter does: only then guests
+    get it."""
+    registers = {"mtvec": RAM + 12, "mhpmevent3": 2, "mcountinhibit": 0, "pc": RAM}
+    with stopped("-machine", "virt", "-cpu", "rv64,sscofpmf=on", "-icount", "shift=0",
+                 suite=suite) as hart:
+        # csrr s2, minstret; csrr s3, mhpmcounter3; ecall; and again to s4 and s5
+        execute(hart, registers, 0xb0202973, 0xb03029f3, 0x00000073, 0xb0202a73, 0xb0302af3)
+        own, other = (hart.register(last) - hart.register(first)
+                      for first, last in (("s2", "s4"), ("s3", "s5")))
+    assert other == 3 and own in (2, 3), (own, other)
+    return own == other
+
+
+@functools.lru_cache(None)
+def misa_closes_v():
+    """Whether this computer's QEMU keeps mstatus.VS at 0 while misa does not name V: no instruction
+    of V works then."""
+    with stopped("-machine", "virt", "-cpu", "rv64,v=on,x-misa-w=on") as hart:
+        # csrw misa, a0; csrs mstatus, a1
+        execute(hart, {"a0": hart.register("misa") & ~(1 << 21), "a1": 1 << 9, "mstatus": 0,
+                       "pc": RAM}, 0x30151073, 0x3005a073)
+        assert not hart.register("misa") & 1 << 21
+        return not hart.register("mstatus") & 1 << 9
+
+
+@functools.lru_cache(None)
+def closed_timers_compare():
+    """Whether this computer's QEMU compares vstimecmp though menvcfg.STCE is 0."""
+    with stopped("-machine", "virt", "-cpu", "rv64") as hart:
+        # csrw vstimecmp, zero; csrr a0, mip
+        execute(hart, {"menvcfg": 0, "pc": RAM}, 0x24d01073, 0x34402573)
+        return bool(hart.register("a0") & 1 << 6)
+
+
+def want_instret():
+    """Of a test whose guests have two filters of instructions at once."""
+    if not instret_is_alike():
+        pytest.skip("instret of this QEMU leaves ECALL out, so guests do not get it")
+
+
+def without_ssccfg():
+    """The guests to which boot offers overflow interrupts on a hart without Ssccfg."""
+    return "to guests that read its OF bits" if hides_flags() else "to a vcpu alone on it"
 
 
 def vector_cpu(bits):

@@ -14,6 +14,7 @@ import harness
 import measured
 import operators
 from operators import MS, at_once, objects
+from platforms import want_instret
 import prompts
 
 LENGTH = 1000000
@@ -123,6 +124,7 @@ def test_as_many_as_there_are_and_a_restart(tmp_path):
 def test_the_clock_of_hs(tmp_path, backend):
     """A guest that counts two filters of instructions has the second on instret, by which Tally
     counts its own work: what is observed of that ends then."""
+    want_instret()
     asked = [(40 * MS, "observe alpha 0xf0109 --json"), *at_once("stop alpha"),
              (f"+{50 * MS}", "observe alpha 0xf0109 --json"),
              *at_once("observe alpha 0xf0100 --json", "observe beta 0xf0109 --json",

@@ -15,23 +15,28 @@ from measured import ONE_EXPECTED, ONE_ROUND
 import peers
 from perf_scaling import check_scaled, show, turns
 import plain
-from platforms import cpu
+from platforms import cpu, hides_flags
 import sampling
 from tool_module import tool
 
 CALLS, SWITCH = tool("bench-calls"), tool("bench-switch")
 SWITCH.SWITCHES = 600
 
-# The first emulator that hides them.
+# The first emulator that hides them, where this machine's does not.
 SUITE = "sid"
 # OpenSBI of these releases; None: this machine's.
 SUITES = (None, "trixie", SUITE)
 CPUS = ("tt-ascalon", "xiangshan-kunminghu")
 
 
+def emulator():
+    """QEMU's path."""
+    return plain.QEMU if hides_flags() else peers.qemu(SUITE)
+
+
 def options(text, *more):
     """A hart of this model."""
-    return ["--qemu", peers.qemu(SUITE), "--any-qemu", "--cpu", text, *more]
+    return ["--qemu", emulator(), "--any-qemu", "--cpu", text, *more]
 
 
 def boot(folder, guests, text="tt-ascalon", more=(), **arguments):
@@ -155,8 +160,7 @@ def test_overflows_that_stand_move(tmp_path, roaming):
     """Of stopped counters of a guest that goes to the other hart after each of its turns: there
     each OF is made, and then the guest goes on before it moves again."""
     result = stand(tmp_path, {"alpha": "sampling=stand stopped=yes rounds=200000"}, None,
-                   harts="0 1", machine=[*harness.several_harts(tmp_path, 2,
-                                                                qemu=peers.qemu(SUITE)),
+                   harts="0 1", machine=[*harness.several_harts(tmp_path, 2, qemu=emulator()),
                                          *roaming])
     assert result.vm("alpha") == ["stand: 5 counters, 200000 rounds, 0 wrong"]
     assert bare_guests.exits(result, "alpha")["moves"] > 10

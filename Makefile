@@ -49,7 +49,7 @@ $(B)/guest/fdt.stamp: $(PARTS_SRC) | setup
 $(B)/guest/linux.stamp: $(PARTS_SRC) | setup $(B)/guest/fdt.stamp
 	$(Q)tools/fetch/guest-parts linux
 # What tests load a network with.
-$(B)/guest/load/VERSIONS: | setup
+$(B)/guest/load/VERSIONS: tools/fetch/load-parts | setup
 	$(Q)tools/fetch/load-parts
 
 # --- The hypervisor -----------------------------------------------------------------------

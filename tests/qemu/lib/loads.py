@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian guests with iperf3 on a network of Tally's, and whether each frame is accounted for: at
-the ports, and in the guests' own statistics."""
+"""Debian guests that load a network of Tally's, and whether each frame is accounted for: at the
+ports, and in the guests' own statistics."""
 
 import json
 import re
@@ -15,7 +15,8 @@ from tallylib import tally_ctl
 
 NAMES = ("alpha", "beta")
 NET_MODULES = ("failover", "net_failover", "virtio_net")
-MEMORY = 384  # MiB of a guest: with iperf3's libraries its initramfs has 52
+MEMORY = 384  # MiB of a guest: with a load's programs its initramfs has 52
+WORK = 5000000
 NETWORKS = """
 	networks {{ lan {{ {properties}
 		alpha {{ mac-address = [02 00 00 00 00 01]; }};
@@ -38,6 +39,14 @@ answer() {{
 	cat /tmp/answer
 }}
 """
+# A guest counts all the time until COUNTED.
+COUNTS = f"""
+while [ ! -e /tmp/done ]; do perf stat -x, -e instructions:u work {WORK}; sleep 0.1; done \
+    2>/tmp/counts &
+"""
+COUNTED = """
+touch /tmp/done; wait; cat /tmp/counts
+"""
 # What the driver has counted, which is final when the cable is pulled.
 STATISTICS = """
 for name in $(ls $net/statistics); do echo "stat $name $(cat $net/statistics/$name)"; done
@@ -54,10 +63,11 @@ PORT = re.compile(r"vm (\w+): port 0: sent frames=(\d+) bytes=(\d+) refused=(\d+
 KEYS = ("sent", "sent_bytes", "refused", "received", "received_bytes", "lost")
 
 
-def tree(folder, scripts, properties="", kernel=None, modules=None, more="", perf=True):
-    """A VM tree of a guest for each {NAME: script}, behind UP. properties: of the network; kernel,
-    modules: a kernel that is not the guests' own, and the folder of its driver; more: nodes of
-    other VMs; perf: False for guests that boot sooner without it."""
+def tree(folder, scripts, properties="", kernel=None, modules=None, more="", perf=True,
+         programs="root"):
+    """A VM tree of a guest for each {NAME: script}, behind UP. properties: of the network; kernel:
+    not the guests' own; modules: a folder with others than NET_MODULES; more: nodes of other VMs;
+    perf: False for guests that boot sooner without it; programs: of tools/fetch/load-parts."""
     load = plain.make("build/guest/load/VERSIONS").parent
     tests = folder / "test"
     tests.mkdir()
@@ -73,7 +83,7 @@ def tree(folder, scripts, properties="", kernel=None, modules=None, more="", per
     packed = folder / "initramfs-tests.cpio"
     base = packed if perf else plain.make("build/guest/partitions.cpio")
     subprocess.run([harness.ROOT / "tools/initramfs", "-b", base, "-o", packed,
-                    f"{load / 'root'}=", f"{tests}=test", "lib->usr/lib"], check=True)
+                    f"{load / programs}=", f"{tests}=test", "lib->usr/lib"], check=True)
     text = path.read_text(encoding="utf-8").rstrip().removesuffix("};")
     if kernel:
         text = text.replace('"Image"', f'"{kernel}"')
@@ -97,17 +107,18 @@ def pull(machine):
         assert machine.ask(f"link {name} down") == (0, [f"{name}: 1 link is down"])
 
 
-def pull_when_quiet(folder):
-    """Thread of an operator: pulls both cables when no guest sends any more, and ends the others
-    when both have ended."""
+def pull_when_quiet(folder, others=False):
+    """Thread of an operator: pulls both cables when no guest sends any more. others: there are
+    other VMs, which it ends when both have ended."""
     def wait():
         until(folder, "\nquiet")
         with tally_ctl.Machine(str(folder / "control"), timeout=harness.GUARD) as machine:
             pull(machine)
-            while not all(vm["state"] == "off" for vm in machine.objects("vms")
-                          if vm["vm"] in NAMES and "state" in vm):
+            while others and not all(vm["state"] == "off" for vm in machine.objects("vms")
+                                     if vm["vm"] in NAMES and "state" in vm):
                 time.sleep(0.1)
-            machine.ask("poweroff")
+            if others:
+                machine.ask("poweroff")
     return threading.Thread(target=wait, daemon=True)
 
 
@@ -133,6 +144,13 @@ def segments(result, name):
     keys, values = [line.split()[2:] for line in result.vm(name) if line.startswith("snmp Tcp: ")]
     row = dict(zip(keys, values))
     return int(row["OutSegs"]), int(row["RetransSegs"])
+
+
+def counted(result, name):
+    """How many counts a guest has made; each is exact."""
+    counts = [line.split(",")[0] for line in result.vm(name) if ",instructions:u," in line]
+    assert counts and set(counts) == {str(WORK)}, counts
+    return len(counts)
 
 
 def report(result, name):

@@ -19,8 +19,9 @@ NEWER = "99.3.1+deb99-riscv64"
 MODULES = ("arch/riscv/kvm/kvm", "drivers/virtio/virtio_mmio", "drivers/block/virtio_blk",
            "drivers/block/nbd", "drivers/net/virtio_net", "drivers/uio/uio_pci_generic",
            "drivers/virtio/virtio_input", "drivers/input/evdev", "fs/ext4/ext4",
-           "lib/crc32c_generic", "crypto/crc32c", "net/core/failover", "net/netfilter/nft_ct",
-           "net/netfilter/nft_masq", "net/netfilter/nft_chain_nat",
+           "fs/nfs/nfsv4", "fs/nfsd/nfsd", "lib/crc32c_generic", "crypto/crc32c",
+           "net/core/failover", "net/dns_resolver/dns_resolver", "net/sunrpc/sunrpc",
+           "net/netfilter/nft_ct", "net/netfilter/nft_masq", "net/netfilter/nft_chain_nat",
            "net/ipv4/netfilter/nf_defrag_ipv4", "net/ipv6/netfilter/nf_defrag_ipv6")
 # The smallest header of an ELF file for RISC-V: it needs no library.
 ELF = (b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x02\0\xf3\0\x01\0\0\0" + bytes(28) +
@@ -61,20 +62,24 @@ def guest_linux(mirror, newer):
 
 
 def programs(mirror, paths, depends="libc6 (>= 1)"):
-    """A program of this computer for each of Debian's of {PACKAGE: path}: it wants a loader and a C
-    library."""
+    """A program of this computer for each of Debian's of {PACKAGE: paths, by spaces}: it wants a
+    loader and a C library."""
     with open("/bin/true", "rb") as file:
         program = file.read()
     wants = subprocess.run(["readelf", "-ldW", "/bin/true"], check=True, capture_output=True,
                            text=True).stdout
     names = re.findall(r"\(NEEDED\).*\[(.*)\]|interpreter: .*/(.*)\]", wants)
-    for package, path in paths.items():
-        mirror.add(package, {path: program}, Depends=depends)
+    for package, words in paths.items():
+        mirror.add(package, {path: program for path in words.split()}, Depends=depends)
     mirror.add("libc6", {f"{LIB}/{needed or loader}": ELF for needed, loader in names})
 
 
 def load_parts(mirror, _):
-    programs(mirror, {"iperf3": "usr/bin/iperf3"})
+    programs(mirror, {
+        "iperf3": "usr/bin/iperf3", "nfs-common": "usr/sbin/mount.nfs",
+        "nfs-kernel-server": "usr/sbin/exportfs usr/sbin/nfsdcld usr/sbin/rpc.mountd"
+                             " usr/sbin/rpc.nfsd"})
+    mirror.add("libtirpc-common", {"etc/netconfig": b"none"})
     mirror.add("libgcc-s1", {f"{LIB}/libgcc_s.so.1": ELF})
     return "iperf3"
 

@@ -11,6 +11,7 @@ import bare_guests
 import harness
 from linux_counts import ALL, HEAVY, PERIOD, PROFILE, symbols
 import peers
+from platforms import instret_is_alike
 
 BACKENDS = ("sbi", "ssccfg")
 KNOWN = 20000000
@@ -154,11 +155,14 @@ def test_every_way_of_perf(tmp_path, backend):
     assert 0.99 * 200000000 < int(words["count"][0]) <= 200000000
     top = re.match(r"([\d.]+)% +work +\[\.\] loop", words["top"][0])
     assert top and float(top.group(1)) > 90, words["top"]
-    # Two filters at once, test_linux_filters.py has more of them.
+    # Two filters at once, test_linux_filters.py has more of them; or in turn.
     user = [row for row in words["filters"] if row.startswith("instructions:u")]
-    assert len(user) == KNOWN // 100000
-    # The last period ends with the ecall by which work does.
-    assert sum(int(row.split()[1], 16) >= 1 << 63 for row in user) == 1
+    if instret_is_alike():
+        assert len(user) == KNOWN // 100000
+        # The last period ends with the ecall by which work does.
+        assert sum(int(row.split()[1], 16) >= 1 << 63 for row in user) == 1
+    else:
+        assert 0 < len(user) < KNOWN // 100000
     many = {row.split()[1].rstrip(":"): int(row.split()[0]) for row in words["many"]}
     # Three filters of an event, where two can be had: they take turns, and none comes off empty.
     for event in ("cycles", "instructions"):

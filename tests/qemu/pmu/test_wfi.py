@@ -18,6 +18,7 @@ FILTERS = (("0x0", ONE), ("0x20", ONE), ("0x40", NONE))
 EXPECTED = [f"wfi: event {event} flags {flags}: {counts}"
             for event in ("0x2", "0x1") for flags, counts in FILTERS] + ["wfi: ends"]
 # 100 rounds for each event and filter, of two kinds of WFI and of WRS.NTO, which traps with it.
+# Where WFI does not count what follows it twice, it traps while cycles count alone.
 WAITS = 100 * 3 * 6
 
 
@@ -35,7 +36,8 @@ def test_the_firmware_alone_counts_more():
 def test_alone(tmp_path, backend):
     result = bare_guests.boot(tmp_path, {"alpha": "kind=wfi"}, backend=backend)
     assert result.vm("alpha") == EXPECTED
-    assert bare_guests.exits(result, "alpha")["wfi"] == WAITS
+    recounts = any(line.startswith("quirks: ") and "wfi-recounts" in line for line in result.own)
+    assert bare_guests.exits(result, "alpha")["wfi"] == (WAITS if recounts else WAITS // 2)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -66,14 +68,16 @@ def test_no_exit_where_nothing_counts(tmp_path):
 
 
 def test_idle_cycles(tmp_path):
-    """Time asleep is cycles, without an exit. Instructions, which QEMU then counts wrong, are
-    refused."""
+    """Time asleep is cycles, without an exit. Instructions, which QEMU 10 then counts wrong, are
+    refused there."""
     result = bare_guests.boot(tmp_path, {"alpha": "kind=wfi"},
                               properties='\t\t\tpmu-idle-cycles = "on";')
     lines = result.vm("alpha")
-    assert lines[:3] == [f"wfi: event 0x2 flags {flags}: refused" for flags, _ in FILTERS]
+    # A QEMU that does not is exact.
+    recounts = any(line.startswith("quirks: ") and "wfi-recounts" in line for line in result.own)
+    assert lines[:3] == ([f"wfi: event 0x2 flags {flags}: refused" for flags, _ in FILTERS]
+                         if recounts else EXPECTED[:3])
     asleep = int(lines[3].split()[-1].split("..")[0])
     assert 900000 < asleep < 1000000, lines
     assert lines[5] == EXPECTED[5]
     assert bare_guests.exits(result, "alpha")["wfi"] == 0
-    assert "wfi-recounts" in next(line for line in result.own if line.startswith("quirks: "))

@@ -239,6 +239,7 @@ def run(vms, until=None, meanwhile=None, stays=True, **arguments):
                     meanwhile = None
                 if until and until in line.decode(errors="replace"):
                     process.terminate()
+                    until = None
         messages.seek(0)
         result = Result(process.returncode, console.decode(errors="replace"),
                         messages.read().decode())

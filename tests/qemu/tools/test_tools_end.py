@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+import bare_guests
 import harness
 import plain
 
@@ -125,3 +126,55 @@ def test_a_group_ends_with_all_that_it_started(tmp_path):
         assert process.communicate(timeout=harness.GUARD)[1] == "tool: interrupted\n"
     pid = int((tmp_path / "pid").read_text(encoding="ascii"))
     wait_for(lambda: not is_running(pid))
+
+
+HAIL = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+
+
+def hail(process):
+    """Signals without a pause, until the program is gone: who is in a hurry types Ctrl-C again, and
+    a closed terminal adds one of its own. What the program said, and its status."""
+    while process.poll() is None:
+        for number in HAIL:
+            process.send_signal(number)
+    return process.stderr.read(), process.returncode
+
+
+AGAIN = """
+import sys, time
+from tallylib import ended
+def main():
+    try:
+        print("begun", file=sys.stderr, flush=True)
+        time.sleep(100000)
+    finally:
+        time.sleep(0.05)
+        print("put away", file=sys.stderr, flush=True)
+sys.exit(ended.run("tool", main))
+"""
+
+
+def test_signals_that_go_on():
+    """The first one ends the tool; the others tear it out of nothing."""
+    for _ in range(20):
+        with run_program(AGAIN) as process:
+            assert process.stderr.readline() == "begun\n"
+            said, status = hail(process)
+            assert said == "put away\ntool: interrupted\n" and status - 128 in HAIL
+
+
+def test_signals_for_tools_run(tmp_path, emulator):
+    """It leaves no emulator behind either."""
+    tree = tmp_path / "vms.dts"
+    tree.write_text(bare_guests.tree({"alpha": "kind=idle"}), encoding="utf-8")
+    words = harness.command(tree, options=["--include", harness.BUILD / "guests",
+                                           "--qemu", tmp_path / "bin/qemu-system-riscv64"])
+    plain.make("build/guests/bare.bin")
+    for _ in range(20):
+        with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True) as tool:
+            wait_for(lambda: emulator.exists() or tool.poll() is not None)
+            pid = int(emulator.read_text(encoding="ascii"))
+            assert hail(tool) == ("tools/run: interrupted\n", harness.INTERRUPTED)
+            assert not is_running(pid)
+            emulator.unlink()

@@ -19,12 +19,13 @@ class Asked(KeyboardInterrupt):
 
 
 class Kept:
-    """The signals that ask the tool to end, while it starts a program: torn out of that, it would
-    leave behind a program that nobody can end."""
+    """The signals that ask the tool to end. It is asked once: who is in a hurry types Ctrl-C again,
+    and a second one would tear it out of what the first one ends."""
 
     def __init__(self):
-        self.starting = False
-        self.number = 0  # the last signal since then
+        self.starting = False  # torn out of that, it would leave behind a program nobody can end
+        self.number = 0        # the last signal since then
+        self.raised = False
 
     def begin(self):
         self.number, self.starting = 0, True
@@ -33,29 +34,49 @@ class Kept:
         """Raises Asked if a signal came meanwhile."""
         self.starting = False
         if self.number:
-            raise Asked(self.number)
+            self.ask(self.number)
+
+    def ask(self, number):
+        if not self.raised:
+            self.raised = True
+            raise Asked(number)
+
+    def came(self, number, _frame):
+        """A signal handler."""
+        if self.starting:
+            self.number = number
+        else:
+            self.ask(number)
 
 
 KEPT = Kept()
 
 
-def asked(number, _frame):
-    """A signal handler."""
-    if not KEPT.starting:
-        raise Asked(number)
-    KEPT.number = number
-
-
-def run(program, main, hint=""):
-    """Calls main() and returns its exit status; after a signal 128 and the signal's number. Every
-    `finally` and every end of a `with` on the way is carried out, so emulators end as well."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, asked)
+def once(main, by_signal, numbers=(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)):
+    """Calls main() and returns its exit status; after one of the signals by_signal(its number)
+    instead. Every `finally` and every end of a `with` on the way is carried out, so emulators end
+    as well. Later signals do nothing."""
+    for number in numbers:
+        signal.signal(number, KEPT.came)
     try:
         return main()
     except Asked as end:
+        return by_signal(end.number)
+    finally:
+        KEPT.raised = True
+        # To the very end: Python gives the system's way back before it is gone. A signal that comes
+        # between would be told as an error of this program.
+        signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+        for number in numbers:
+            signal.signal(number, signal.SIG_IGN)
+
+
+def run(program, main, hint=""):
+    """The same for most tools; after a signal the status is 128 and its number."""
+    def by_signal(number):
         print("%s: interrupted%s" % (program, hint), file=sys.stderr)
-        return 128 + end.number
+        return 128 + number
+    return once(main, by_signal)
 
 
 @contextlib.contextmanager

@@ -173,7 +173,7 @@ def test_signals_for_tools_run(tmp_path, emulator):
     for _ in range(20):
         with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True) as tool:
-            wait_for(lambda: emulator.exists() or tool.poll() is not None)
+            wait_for(emulator.exists)
             pid = int(emulator.read_text(encoding="ascii"))
             assert hail(tool) == ("tools/run: interrupted\n", harness.INTERRUPTED)
             assert not is_running(pid)

@@ -98,7 +98,7 @@ COLD := $(filter-out core/host/fdt_walk.c core/host/fdt_index.c core/host/fdt_no
 	core/hart/hart_kind.c $(addprefix core/dispatch/,account_class.c hs_faults.c) \
 	core/devices/virtio.c $(addprefix core/io/,dma.c dma_faults.c dma_log.c functions.c \
 		notifier_function.c operator_function.c ports.c power_key.c virtio_mmio.c \
-		virtio_pci.c vm_quiet.c vm_virt.c vpci.c) \
+		virtio_messages.c virtio_pci.c vm_quiet.c vm_virt.c vpci.c) \
 	$(addprefix core/pmu/,budget_hart.c vm_overflow.c vm_pmu_policy.c) core/sched/vcpu_move.c \
 	$(addprefix core/vcpu/,exit_record.c long_call.c vm.c vm_command.c) \
 	$(addprefix core/vsbi/,vsbi_hsm.c vsbi_tally.c) \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/io/virtio_pci.h"
 
+#include "core/io/virtio_messages.h"
 #include "core/vcpu/vm.h"
 
 #define PART VIRTIO_PCI_PART
@@ -15,109 +16,24 @@
 #define WINDOW_DATA   (CAP(VIRTIO_PCI_PARTS) + 4)
 _Static_assert(WINDOW_DATA - WINDOW_BAR == ARRAY_SIZE(((struct virtio_pci *)0)->window), "words");
 
-/* The one of MSI-X comes behind them (PCI Express 5.0, 7.7.2). */
-#define MSIX         (WINDOW_DATA + 1)
-#define MSIX_WORDS   3U
-#define MSIX_WRITTEN (PCI_MSIX_ENABLE | PCI_MSIX_MASK)
-#define MASKED       1U /* of an entry's control */
-_Static_assert(MSIX + MSIX_WORDS <= VPCI_WORDS, "inside of configuration space");
-_Static_assert(VIRTIO_PCI_VECTORS <= 32, "pending bits are in one word");
-
-/* What interrupts is a queue, or this. */
-#define CONFIGURATION VIRTIO_MAX_QUEUES
-
-/* --- messages: the caller has the lock ----------------------------------------------------- */
-
-/* Sends the message of an entry to the vcpu whose interrupt file is at that address for the guest.
- * Elsewhere is nothing that takes messages. */
-static void send(const struct virtio_pci *d, const uint32_t entry[VIRTIO_PCI_ENTRY_WORDS])
-{
-	uint64_t offset = ((uint64_t)entry[1] << 32 | entry[0]) - GUEST_IMSIC_BASE;
-	const struct notifier *n = &d->function;
-
-	if (offset % GUEST_IMSIC_STEP == 0 && offset / GUEST_IMSIC_STEP < n->vm->config->n_vcpus)
-		notifier_message(n, (uint32_t)(offset / GUEST_IMSIC_STEP), entry[2]);
-}
-
-/* Sends what pends, unless it is masked. */
-static void send_pending(struct virtio_pci *d)
-{
-	uint32_t *pending = &d->messages[VIRTIO_PCI_PENDING];
-
-	if ((d->messages_control & MSIX_WRITTEN) != PCI_MSIX_ENABLE ||
-	    !(d->function.pci.header.command & PCI_COMMAND_MASTER))
-		return;
-	for (uint32_t i = 0; *pending >> i; i++) {
-		const uint32_t *entry = &d->messages[i * VIRTIO_PCI_ENTRY_WORDS];
-
-		if (*pending >> i & 1 && !(entry[3] & MASKED)) {
-			*pending &= ~(1U << i);
-			send(d, entry);
-		}
-	}
-}
-
-static __attribute__((noinline)) void message(struct virtio_pci *d, uint32_t from)
-{
-	const struct virtio *v = &d->virtio;
-	uint32_t vector = from < CONFIGURATION ? v->queues[from].vector : v->config_vector;
-
-	if (vector == VIRTIO_NO_VECTOR)
-		return;
-	d->messages[VIRTIO_PCI_PENDING] |= 1U << vector;
-	send_pending(d);
-}
-
-static uint64_t read_messages(const struct virtio_pci *d, uint32_t at, uint32_t width)
-{
-	uint64_t value;
-
-	if (width < 4 || at % width || at + width > sizeof(d->messages))
-		return 0;
-	value = d->messages[at / 4];
-	return width == 8 ? value | (uint64_t)d->messages[at / 4 + 1] << 32 : value;
-}
-
-/* Of an entry's control only the mask can be written, and of the pending bits none. */
-static void write_messages(struct virtio_pci *d, uint32_t at, uint64_t value, uint32_t width)
-{
-	if (!d->virtio.n_vectors || width < 4 || at % width)
-		return;
-	for (uint32_t word = at / 4; word < (at + width) / 4 && word < VIRTIO_PCI_PENDING; word++) {
-		bool control = word % VIRTIO_PCI_ENTRY_WORDS == 3;
-
-		d->messages[word] = control ? value & MASKED : (uint32_t)value;
-		value >>= 32;
-	}
-	send_pending(d);
-}
-
-/* No message is sent, and all vectors are masked, as after reset. */
-static void reset_messages(struct virtio_pci *d)
-{
-	d->messages_control = 0;
-	for (uint32_t i = 0; i < ARRAY_SIZE(d->messages); i++)
-		d->messages[i] = d->virtio.n_vectors && i < VIRTIO_PCI_PENDING &&
-		                 i % VIRTIO_PCI_ENTRY_WORDS == 3;
-}
+#define MSIX (WINDOW_DATA + 1)
+_Static_assert(MSIX + VIRTIO_MESSAGES_CAP_WORDS <= VPCI_WORDS, "inside of configuration space");
 
 /* --- registers: the caller has the lock ---------------------------------------------------- */
-
-#define INTERRUPTS (VIRTIO_PCI_ISR_QUEUE | VIRTIO_PCI_ISR_CONFIG)
 
 /* While MSI-X is enabled, the ISR status is no interrupt, and has nothing of queues (VIRTIO 1.2,
  * 4.1.4.5.1, 4.1.5.3, 4.1.5.4). */
 void virtio_pci_tell(struct virtio_pci *d, uint32_t queue, bool good)
 {
 	struct notifier *n = &d->function;
-	uint32_t from = good ? queue : CONFIGURATION, before = n->state;
-	uint32_t why = from < CONFIGURATION ? VIRTIO_PCI_ISR_QUEUE : VIRTIO_PCI_ISR_CONFIG;
+	uint32_t from = good ? queue : VIRTIO_CONFIGURATION, before = n->state;
+	uint32_t why = from < VIRTIO_CONFIGURATION ? VIRTIO_PCI_ISR_QUEUE : VIRTIO_PCI_ISR_CONFIG;
 
 	if (!good)
 		d->virtio.status |= VIRTIO_NEEDS_RESET;
 	if (!n->mask) {
 		n->state |= why & VIRTIO_PCI_ISR_CONFIG;
-		message(d, from);
+		virtio_messages_raise(d, from);
 		return;
 	}
 	n->state |= why;
@@ -130,7 +46,7 @@ void virtio_pci_reconfigured(struct virtio_pci *d)
 {
 	d->virtio.generation++;
 	if (virtio_pci_runs(d))
-		virtio_pci_tell(d, CONFIGURATION, true);
+		virtio_pci_tell(d, VIRTIO_CONFIGURATION, true);
 }
 
 static uint64_t read_register(struct virtio_pci *d, uint64_t offset, uint32_t width)
@@ -148,7 +64,7 @@ static uint64_t read_register(struct virtio_pci *d, uint64_t offset, uint32_t wi
 	case VIRTIO_PCI_CONFIG:
 		return d->kind->read_config(d, at, width);
 	case VIRTIO_PCI_MESSAGES:
-		return read_messages(d, at, width);
+		return virtio_messages_read(d, at, width);
 	default:
 		return 0;
 	}
@@ -181,7 +97,7 @@ static void write_register(struct virtio_pci *d, uint64_t offset, uint64_t value
 		d->kind->write_config(d, at, (uint8_t)value);
 		break;
 	case VIRTIO_PCI_MESSAGES:
-		write_messages(d, at, value, width);
+		virtio_messages_write(d, at, value, width);
 		break;
 	default:
 		break;
@@ -229,14 +145,11 @@ static void write_function(struct vpci_function *f, uint32_t word, uint32_t valu
 		*w = (*w & ~mask) | value;
 	} else {
 		/* Enable and mask are in the highest byte. */
-		if (word == MSIX && d->virtio.n_vectors && mask >> 24) {
-			d->messages_control = value >> 16 & MSIX_WRITTEN;
-			d->function.mask = d->messages_control & PCI_MSIX_ENABLE ? 0 : INTERRUPTS;
-			notifier_update(&d->function);
-		}
+		if (word == MSIX && mask >> 24)
+			virtio_messages_control(d, value >> 16);
 		notifier_write_function(f, word, value, mask);
 		d->kind->changed(d);
-		send_pending(d);
+		virtio_messages_send(d);
 	}
 }
 
@@ -256,15 +169,6 @@ static void add_capabilities(struct vpci_function *f)
 		if (i == VIRTIO_PCI_NOTIFY)
 			cap[4] = VIRTIO_PCI_NOTIFY_STEP;
 	}
-}
-
-/* At the end of the list. Table and pending bits are in BAR 0. */
-static void add_msix(struct vpci_function *f)
-{
-	f->words[WINDOW_BAR - 1] |= MSIX * 4 << 8;
-	f->words[MSIX] = PCI_CAP_MSIX | (VIRTIO_PCI_VECTORS - 1) << 16;
-	f->words[MSIX + 1] = VIRTIO_PCI_MESSAGES * PART;
-	f->words[MSIX + 2] = VIRTIO_PCI_MESSAGES * PART + (uint32_t)VIRTIO_PCI_PENDING * 4;
 }
 
 /* Not inlined: it has two callers. */
@@ -290,18 +194,20 @@ void virtio_pci_make(struct virtio_pci *d, const struct virtio_pci_kind *kind, u
 	add_capabilities(&d->function.pci);
 	if (kind->messages && d->function.vm->config->aia) {
 		d->virtio.n_vectors = VIRTIO_PCI_VECTORS;
-		add_msix(&d->function.pci);
+		/* At the end of the list. */
+		d->function.pci.words[WINDOW_BAR - 1] |= MSIX * 4 << 8;
+		virtio_messages_add(&d->function.pci.words[MSIX]);
 	}
 }
 
 void virtio_pci_reset(struct virtio_pci *d, bool alive)
 {
 	atomic_store_explicit(&d->function.alive, alive, memory_order_relaxed);
-	notifier_reset(&d->function, INTERRUPTS);
+	notifier_reset(&d->function, VIRTIO_PCI_ISR_ALL);
 	/* What is in a slot always masters the bus. */
 	d->function.pci.header.command = d->in_slot ? PCI_COMMAND_MASTER : 0;
 	virtio_reset(&d->virtio);
-	reset_messages(d);
+	virtio_messages_reset(d);
 	for (uint32_t i = 0; i < ARRAY_SIZE(d->window); i++)
 		d->window[i] = 0;
 }

@@ -27,6 +27,7 @@ enum { VIRTIO_PCI_COMMON, VIRTIO_PCI_NOTIFY, VIRTIO_PCI_ISR, VIRTIO_PCI_CONFIG, 
 /* Bits of the ISR status, which is the notifier's state. */
 #define VIRTIO_PCI_ISR_QUEUE  1U
 #define VIRTIO_PCI_ISR_CONFIG 2U
+#define VIRTIO_PCI_ISR_ALL    (VIRTIO_PCI_ISR_QUEUE | VIRTIO_PCI_ISR_CONFIG)
 
 struct virtio_pci;
 

@@ -105,15 +105,15 @@ $(HOST_SRC_vpci:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 HOST_TESTS += power_key
 HOST_SRC_power_key := tests/host/test_power_key.c core/devices/virtio.c core/devices/vinput.c \
-	$(addprefix core/io/,power_key.c virtio_pci.c notifier.c notifier_function.c virtqueue.c \
-	vpci.c)
+	$(addprefix core/io/,power_key.c virtio_messages.c virtio_pci.c notifier.c \
+	notifier_function.c virtqueue.c vpci.c)
 $(HOST_SRC_power_key:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 # Ports of networks, and drivers in front of them.
 HOST_TESTS += ports
 PORTS_SRC := tests/host/ports_driver.c $(addprefix core/io/,ports.c ports_send.c ports_offload.c \
-	virtio_mmio.c virtio_pci.c vm_virt.c notifier.c notifier_function.c virtqueue.c vpci.c) \
-	core/devices/virtio.c core/devices/vswitch.c
+	virtio_messages.c virtio_mmio.c virtio_pci.c vm_virt.c notifier.c notifier_function.c \
+	virtqueue.c vpci.c) core/devices/virtio.c core/devices/vswitch.c
 HOST_SRC_ports := tests/host/test_ports.c tests/host/ports_plain.c $(PORTS_SRC)
 HOST_TESTS += ports_queues
 HOST_SRC_ports_queues := tests/host/test_ports_queues.c tests/host/ports_plain.c $(PORTS_SRC)

@@ -163,6 +163,29 @@ def test_signals_that_go_on():
             assert said == "put away\ntool: interrupted\n" and status - 128 in HAIL
 
 
+DESTROYED = """
+import sys, time
+from tallylib import ended
+class Waits:
+    def __del__(self):
+        print("begun", file=sys.stderr, flush=True)
+        time.sleep(100000)
+def main():
+    Waits()
+    time.sleep(100000)
+sys.exit(ended.run("tool", main))
+"""
+
+
+def test_a_signal_in_a_destructor():
+    """Python lets no exception out of that."""
+    with run_program(DESTROYED) as process:
+        assert process.stderr.readline() == "begun\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.communicate(timeout=harness.GUARD)[1] == "tool: interrupted\n"
+    assert process.returncode == 128 + signal.SIGTERM
+
+
 def test_signals_for_tools_run(tmp_path, emulator):
     """It leaves no emulator behind either."""
     tree = tmp_path / "vms.dts"

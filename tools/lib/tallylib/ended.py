@@ -8,6 +8,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+
+AGAIN_S = 0.01
 
 
 class Asked(KeyboardInterrupt):
@@ -52,10 +55,23 @@ class Kept:
 KEPT = Kept()
 
 
+def not_taken(lost):
+    """Python hands over exceptions that nobody can take, as one raised in a destructor. Such an
+    Asked is raised again, outside of it."""
+    if not isinstance(lost.exc_value, Asked):
+        sys.__unraisablehook__(lost)
+        return
+    KEPT.raised = False
+    again = threading.Timer(AGAIN_S, os.kill, (os.getpid(), lost.exc_value.number))
+    again.daemon = True
+    again.start()
+
+
 def once(main, by_signal, numbers=(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)):
     """Calls main() and returns its exit status; after one of the signals by_signal(its number)
     instead. Every `finally` and every end of a `with` on the way is carried out, so emulators end
     as well. Later signals do nothing."""
+    sys.unraisablehook = not_taken
     for number in numbers:
         signal.signal(number, KEPT.came)
     try:

@@ -2,9 +2,8 @@
 # What the guests of dts/one-disk.dts boot: the one that has the disk, and those that have it over
 # the network.
 $(B)/guest/one-disk-client.cpio: $(LINUX_GUEST_DIR)/attach guests/one-disk/shutdown
-$(B)/guest/one-disk-io.cpio: guests/one-disk/lease
 $(B)/guest/one-disk-%.cpio: tools/initramfs guests/one-disk/% guests/one-disk/common \
-		$(B)/guest/linux.stamp
+		guests/one-disk/lease $(B)/guest/linux.stamp
 	@echo "  CPIO    $@"
 	$(Q)rm -rf $(B)/guest/one-disk-$* && mkdir $(B)/guest/one-disk-$*
 	$(Q)cp $(ONE_DISK_MODULES_$*)/order $(B)/guest/one-disk-$*
@@ -13,6 +12,7 @@ $(B)/guest/one-disk-%.cpio: tools/initramfs guests/one-disk/% guests/one-disk/co
 			-o $(B)/guest/one-disk-$*/$${module##*/} || exit; done
 	$(Q)tools/initramfs -o $@ --dev $(B)/guest/root/usr/bin/busybox=usr/bin/busybox \
 		guests/one-disk/$*=init guests/one-disk/common=usr/lib/one-disk \
+		guests/one-disk/lease=usr/lib/lease \
 		$(B)/guest/one-disk-$*=modules \
 		$(ONE_DISK_$*) \
 		'bin->usr/bin' 'sbin->usr/bin' 'lib->usr/lib'
@@ -22,7 +22,7 @@ $(B)/guest/one-disk-%.cpio: tools/initramfs guests/one-disk/% guests/one-disk/co
 # tainted by them, and would refuse them in lockdown.
 ONE_DISK_MODULES_io := $(B)/guest/io-modules
 ONE_DISK_MODULES_client := $(B)/guest/nbd-modules
-ONE_DISK_io := $(B)/guest/nbd-root= $(B)/guest/ssh-root= guests/one-disk/lease=usr/lib/lease
+ONE_DISK_io := $(B)/guest/nbd-root= $(B)/guest/ssh-root=
 ONE_DISK_client := $(LINUX_GUEST_DIR)/attach=usr/bin/attach guests/one-disk/shutdown=shutdown
 
 GUESTS += $(B)/guest/one-disk-io.cpio $(B)/guest/one-disk-client.cpio

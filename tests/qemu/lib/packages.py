@@ -56,7 +56,7 @@ def guest_linux(mirror, newer):
     mirror.add("busybox-static", {"usr/bin/busybox": b"none"})
     mirror.add("u-boot-qemu", {"usr/lib/u-boot/qemu-riscv64_smode/u-boot.bin": b"none"}, arch="all")
     programs(mirror, {"nbd-server": "usr/bin/nbd-server", "nftables": "usr/sbin/nft",
-                      "dropbear-bin": "usr/sbin/dropbear"})
+                      "dnsmasq-base": "usr/sbin/dnsmasq", "dropbear-bin": "usr/sbin/dropbear"})
     programs(mirror, {"linux-perf": "usr/bin/perf"}, "libc6 (>= 1), python3")
     return "linux-perf"
 

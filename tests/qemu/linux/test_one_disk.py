@@ -18,29 +18,64 @@ from tallylib import tally_ctl
 FIRST, PARTITION = 1 << 20, 64 << 20  # where tools/make/one-disk puts them, in bytes
 PARTS = ("build/guest/one-disk-io.cpio", "build/guest/one-disk-client.cpio")
 NAMES = ("alpha", "beta")
+ADDRESSES = ("10.1.1.2", "10.1.2.2")
 # alpha asks for each partition, and for beta's at beta's address too. Nobody answers there, but
-# that it is not tried for ever.
+# that it is not tried for ever. Then it asks io at its own address and at one that nobody has.
 ASKS = """ask() {
-	if timeout $2 nbd-client -b 512 -N "$1" 10.0.0.1 /dev/nbd1 2>/dev/null; then
+	if timeout $2 nbd-client -b 512 -N "$1" 10.1.1.1 /dev/nbd1 2>/dev/null; then
 		echo "got $1 $3"
 		nbd-client -d /dev/nbd1
 	else
 		echo "no $1 $3"
 	fi
 }
+reach() {
+	if ping -q -c 1 -W 1 -I "$1" 10.1.1.1 >/dev/null; then echo "got io at $1"
+	else echo "no io at $1"
+	fi
+}
 if [ "$(hostname)" = alpha ]; then
 	ask alpha 5; ask beta 5
-	ip addr add 10.0.0.3/32 dev lan
-	ip route replace 10.0.0.1/32 dev lan src 10.0.0.3
-	ip route get 10.0.0.1 | grep -o "src 10.0.0.3"
+	ip addr add 10.1.2.2/32 dev lan
+	ip route replace 10.1.1.1/32 dev lan src 10.1.2.2
+	ip route get 10.1.1.1 | grep -o "src 10.1.2.2"
 	ask beta 1 "at its address"
-	ip route del 10.0.0.1/32; ip addr del 10.0.0.3/32 dev lan
+	ip route del 10.1.1.1/32; ip addr del 10.1.2.2/32 dev lan
+	ip addr add 10.1.1.7/24 dev lan
+	reach 10.1.1.2; reach 10.1.1.7
+	ip addr del 10.1.1.7/24 dev lan
 fi
 """
+ASKED = ["got alpha", "no beta", "src 10.1.2.2", "no beta at its address",
+         "got io at 10.1.1.2", "no io at 10.1.1.7"]
+# alpha does not reach beta, and has a DHCP server for it. beta asks for an address again.
+POSES = """! ping -q -c 1 -W 1 10.1.2.2 >/dev/null || echo "reaches beta"
+cd /tmp
+cat >conf <<END
+interface lan
+start 10.1.2.5
+end 10.1.2.9
+max_leases 5
+option router 10.1.2.5
+lease_file /tmp/leases
+pidfile /tmp/pid
+END
+: >leases
+udhcpd -f conf >posed 2>&1 &
+until grep -q :0043 /proc/net/udp; do sleep 0.1; done
+cat posed
+"""
+ASKS_AGAIN = """cat >/tmp/told <<'END'
+#!/bin/sh
+[ "$1" != bound ] || echo $ip of $serverid
+END
+chmod +x /tmp/told
+udhcpc -f -q -n -i lan -s /tmp/told 2>/dev/null | grep of
+"""
+LOGS_IN = "hostname; cat /from-host; : >/logged-in"
 # Until somebody has logged in.
-WAITS = """mkfifo /logged-in
-echo "waits for a login"
-read -r _ </logged-in
+WAITS = """echo "waits for a login"
+until [ -e /logged-in ]; do sleep 0.1; done
 """
 RESTARTS = 10
 # Seconds of the machine's time without an io: longer than a client's kernel waits for an answer.
@@ -48,7 +83,7 @@ OFF_S = 40
 # Both write until they have been served by so many more lives of io than at first. What is written
 # while there is none waits for the next. Nothing of it is lost.
 WRITES = """life() {{
-	wget -q -T 2 -O - http://10.0.0.1/began
+	wget -q -T 2 -O - http://$SERVER/began
 }}
 mkdir /load
 lives=0 last='' number=0
@@ -150,8 +185,10 @@ def crash(folder):
 def log_in(folder, told):
     """Logs in to both when they wait for it. told: a list that gets what that printed."""
     until_both(folder, "waits for a login")
-    logins = [ssh(folder, name, "hostname; cat /from-host; echo >/logged-in") for name in NAMES]
-    told += [login.communicate()[0] for login in logins]
+    for name, command in (("alpha", POSES), ("beta", ASKS_AGAIN),
+                          ("alpha", "cat /tmp/posed; kill $(cat /tmp/pid)"),
+                          *((name, LOGS_IN) for name in NAMES)):
+        told.append(ssh(folder, name, command).communicate()[0])
 
 
 def written(folder, steps, **more):
@@ -168,6 +205,7 @@ def written(folder, steps, **more):
         assert line in result.vm("io")
     for number, name in enumerate(NAMES):
         said, told = result.vm(name), read(disk, number, "/from-guest")
+        assert f"has {ADDRESSES[number]}/24 by DHCP of 10.1.{number + 1}.1" in said, str(result)
         assert f"root is /dev/nbd0; it has: the root of {name}" in said, str(result)
         assert told.startswith(f"written by {name}\n".encode()) and len(told) > 1024000
         assert "wrote " + hashlib.sha256(told).hexdigest() in said and "one-disk end" in said
@@ -181,9 +219,13 @@ def test_files_cross(tmp_path):
     told = []
     person = threading.Thread(target=log_in, args=[tmp_path, told], daemon=True)
     result = written(tmp_path, WAITS + ASKS, meanwhile=person)
-    assert told == [f"{name}\nthe root of {name}\n" for name in NAMES]
+    posed, again, asked, *logins = told
+    # It began, and nobody asked it for an address.
+    assert re.fullmatch("udhcpd: started, v[0-9.]+\n", posed) and asked == posed, told
+    assert again == "10.1.2.2 of 10.1.2.1\n", told
+    assert logins == [f"{name}\nthe root of {name}\n" for name in NAMES]
     asked = [line.strip() for line in result.vm("alpha") if re.match("(got|no|src) ", line)]
-    assert asked == ["got alpha", "no beta", "src 10.0.0.3", "no beta at its address"], str(result)
+    assert asked == ASKED, str(result)
 
 
 @pytest.mark.long

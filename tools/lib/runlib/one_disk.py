@@ -6,7 +6,7 @@ import os
 from runlib.ssh_config import HOST, entry, ports
 
 SERVER = "io"
-CLIENTS = {"alpha": "10.0.0.2", "beta": "10.0.0.3"}
+CLIENTS = {"alpha": "10.1.1.2", "beta": "10.1.2.2"}
 FIRST_PORT = 2201
 
 

@@ -183,6 +183,29 @@ def sets_past_gstage():
     return after != before
 
 
+@functools.lru_cache(None)
+def firmware_redirects():
+    """Whether M-mode of this computer's QEMU can hand a trap of a guest to HS: it has to clear
+    mstatus.MPV, which the hart has set. 11.1.3 keeps MPV as it is, so the guest itself continues at
+    the trap vector of HS."""
+    mpv = 1 << 39
+    with stopped("-machine", "virt", "-cpu", "rv64") as hart:
+        # csrs mstatus, a1; csrr a0, mstatus
+        execute(hart, {"a1": mpv, "pc": RAM}, 0x3005a073, 0x30002573)
+        return bool(hart.register("a0") & mpv)
+
+
+@functools.lru_cache(None)
+def takes_uxl_3():
+    """Whether this computer's QEMU lets guests ask for users with registers of 128 bits."""
+    with stopped("-machine", "virt", "-cpu", "rv64") as hart:
+        # csrs vsstatus, a1; csrr a0, vsstatus
+        execute(hart, {"a1": 3 << 32, "pc": RAM}, 0x2005a073, 0x20002573)
+        uxl = hart.register("a0") >> 32 & 3
+    assert uxl in (2, 3)
+    return uxl == 3
+
+
 def want_instret():
     """Of a test whose guests have two filters of instructions at once."""
     if not instret_is_alike():

@@ -249,7 +249,7 @@ def test_each_number(running, between, backend):
     asked. Then one VM is off, and has been started again."""
     # Alpha's counter is configured all the time.
     run = running({"alpha": "kind=waits filter=u own=yes every=100000000000", "beta": FOREVER,
-                   "gamma": "kind=crash how=vector"}, backend=backend,
+                   "gamma": "kind=crash how=breakpoint"}, backend=backend,
                   properties=budgets.budget(budgets.INSTRUCTIONS, 5000000, 10000))
     for text in ("vm gamma: failed", "waits: begins"):
         if text not in run.console:

@@ -13,7 +13,7 @@
 
 #define LINE_BYTES 160UL
 #define POOL       ((char *)0x80800000)
-#define POOL_BYTES 0x400000UL
+#define POOL_BYTES 0x200000UL
 
 static char line[LINE_BYTES];
 

@@ -12,7 +12,7 @@
 #include "guests/bare/vcpu/smp.h"
 #include "guests/lib/bell.h"
 
-void illegal_vector(void);
+void breaking_vector(void);
 
 static bool is_before(uint64_t end)
 {
@@ -44,7 +44,7 @@ static void ring(uint64_t number)
 static void go_on(void)
 {
 	if (bootarg_is("then", "loop")) {
-		csr_write(stvec, (uint64_t)illegal_vector);
+		csr_write(stvec, (uint64_t)breaking_vector);
 		__asm__ volatile("ebreak");
 	}
 	for (;;) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Trap vectors of which two cause trap loops and one only looks like it. */
+/* Trap vectors of which three cause trap loops and one only looks like it. */
 	.text
 	.option	norvc
 	.balign	64
@@ -34,3 +34,12 @@ patient_vector:
 	ecall
 2:	li	s0, 1
 	.word	0
+
+	/* Without a loop of its own, time would hardly pass: a trap is one instruction. */
+	.balign	64
+	.globl	breaking_vector
+breaking_vector:
+	li	t0, 200
+1:	addi	t0, t0, -1
+	bnez	t0, 1b
+	ebreak

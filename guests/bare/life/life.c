@@ -137,8 +137,10 @@ static void trap_vector_at(uint64_t address)
 	csr_write(stvec, address);
 }
 
-/* life.S: the first instruction of one is illegal, that of another stores to an invalid address. */
+/* life.S: the first instruction of one is illegal, another has an EBREAK, and another stores to an
+ * invalid address. */
 void illegal_vector(void);
+void breaking_vector(void);
 void storing_vector(void);
 void patient_vector(void);
 
@@ -156,6 +158,9 @@ int crash(uint64_t hartid)
 		__asm__ volatile("jr %0" ::"r"(0x40000000UL));
 	} else if (bootarg_is("how", "vector")) {
 		trap_vector_at((uint64_t)illegal_vector);
+		__asm__ volatile("ebreak");
+	} else if (bootarg_is("how", "breakpoint")) {
+		trap_vector_at((uint64_t)breaking_vector);
 		__asm__ volatile("ebreak");
 	} else if (bootarg_is("how", "prologue")) {
 		trap_vector_at((uint64_t)storing_vector);

@@ -160,6 +160,52 @@ def closed_timers_compare():
         return bool(hart.register("a0") & 1 << 6)
 
 
+@functools.lru_cache(None)
+def sets_past_gstage():
+    """Whether a hart of this computer's QEMU sets A in a page table that its G-stage maps
+    read-only: of the page of a fetch in VS."""
+    root, table, only_read = RAM + 0x10000, RAM + 0x20000, 1 << 32
+    leaf, before = RAM >> 2, RAM >> 2 | 0xf  # V, R, W and X
+    entries = {root + 8 * (RAM >> 30): leaf | 0xdf, root + 8 * (only_read >> 30): leaf | 0x53,
+               table + 8 * (RAM >> 30): before}
+    registers = {"menvcfg": 1 << 61, "henvcfg": 1 << 61, "medeleg": 0, "mtvec": RAM + 8,
+                 "pmpaddr0": (1 << 54) - 1, "pmpcfg0": 0x1f, "hgatp": 8 << 60 | root >> 12,
+                 "vsatp": 8 << 60 | (table - RAM + only_read) >> 12,
+                 "hstatus": 1 << 7, "mstatus": 1 << 8, "sepc": RAM + 4, "pc": RAM}
+    with stopped("-machine", "virt", "-cpu", "rv64") as hart:
+        for address, entry in entries.items():
+            hart.write(address, entry.to_bytes(8, "little"))
+        execute(hart, registers, 0x10200073, 0x00000073)  # sret to VS; ecall back to M-mode
+        cause = hart.register("mcause")
+        after = int.from_bytes(hart.read(table + 8 * (RAM >> 30), 8), "little")
+    # ECALL, if the fetch passed, or a guest-page fault.
+    assert (cause, after) in ((10, before | 1 << 6), (20, before)), (cause, hex(after))
+    return after != before
+
+
+@functools.lru_cache(None)
+def firmware_redirects():
+    """Whether M-mode of this computer's QEMU can hand a trap of a guest to HS: it has to clear
+    mstatus.MPV, which the hart has set. 11.1.3 keeps MPV as it is, so the guest itself continues at
+    the trap vector of HS."""
+    mpv = 1 << 39
+    with stopped("-machine", "virt", "-cpu", "rv64") as hart:
+        # csrs mstatus, a1; csrr a0, mstatus
+        execute(hart, {"a1": mpv, "pc": RAM}, 0x3005a073, 0x30002573)
+        return bool(hart.register("a0") & mpv)
+
+
+@functools.lru_cache(None)
+def takes_uxl_3():
+    """Whether this computer's QEMU lets guests ask for users with registers of 128 bits."""
+    with stopped("-machine", "virt", "-cpu", "rv64") as hart:
+        # csrs vsstatus, a1; csrr a0, vsstatus
+        execute(hart, {"a1": 3 << 32, "pc": RAM}, 0x2005a073, 0x20002573)
+        uxl = hart.register("a0") >> 32 & 3
+    assert uxl in (2, 3)
+    return uxl == 3
+
+
 def want_instret():
     """Of a test whose guests have two filters of instructions at once."""
     if not instret_is_alike():

@@ -9,6 +9,12 @@ import bare_guests
 import harness
 import lives
 from measured import EXPECTED, MEASURE
+from runlib.standstill import Watch
+
+
+def test_a_watch_ends_before_it_has_begun(tmp_path):
+    """As when a signal comes between."""
+    Watch(0, tmp_path, None, None, None).stop()
 
 
 @pytest.mark.parametrize("fault", ["load", "store", "amo", "load lcofi=yes"])

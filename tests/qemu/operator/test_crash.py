@@ -86,7 +86,7 @@ def test_last_words(tmp_path):
 def test_until_the_next(running, tmp_path):  # pylint: disable=redefined-outer-name
     """They are there when the VM runs again, and without exits where none were noted."""
     run = start(running, tmp_path, {
-        "alpha": "kind=crash how=vector", "beta": FOREVER
+        "alpha": "kind=crash how=breakpoint", "beta": FOREVER
     }, {"alpha": 'restart = "on-failure"; restart-limit = <1>;'})
     run.read_until("stays off: restart-limit is 1")
     run.read_until("stvec")
@@ -100,7 +100,7 @@ def test_until_the_next(running, tmp_path):  # pylint: disable=redefined-outer-n
     assert head["failure"].startswith("its trap handler traps for ever at ")
     assert (head["crash"], head["life"], head["exits_noted"]) == (2, 2, False)
     assert text == b"crash: begins\n" and exits == []
-    assert registers["scause"] == 2 and registers["sepc"] == registers["stvec"]
+    assert registers["scause"] == 3 and registers["sepc"] == registers["stvec"] + 12
     status, lines, _ = run.ctl("crash", "alpha")
     assert status == 0
     assert lines[0] == f"vm alpha: failed: {head['failure']}"
@@ -127,7 +127,7 @@ def test_the_last_life(tmp_path):
                  "last gamma --json", "crash delta --json", "last delta --json", "last")]
     result, told = operators.boot(tmp_path, {
         "alpha": "kind=heart rings=20 every=50000 lines=200 then=end", "beta": FOREVER,
-        "gamma": "kind=life type=1 spin=10000000", "delta": "kind=crash how=vector"
+        "gamma": "kind=life type=1 spin=10000000", "delta": "kind=crash how=breakpoint"
     }, asked, own={"alpha": 'heartbeat-ms = <50>; boot = "defer";',
                    "gamma": "restart-limit = <1000>;", "delta": 'restart = "never";'},
         until=operators.ENDED)

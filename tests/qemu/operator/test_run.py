@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/run: what its exit status tells, and a person's session at the console."""
 
+import re
+
 import pexpect
 import pytest
 
@@ -49,9 +51,9 @@ def test_wrong_use():
 # (options, the last line of the messages)
 WRONG = [
     (["--profile", "fast"], "argument --profile: invalid choice: 'fast' "
-     "(choose from 'exact', 'interactive', 'smp')"),
+     "(choose from exact, interactive, smp)"),
     (["--backend", "none"], "argument --backend: invalid choice: 'none' "
-     "(choose from 'auto', 'sbi', 'ssccfg')"),
+     "(choose from auto, sbi, ssccfg)"),
     (["--profile", "smp", "--harts", "two"], "argument --harts: invalid int value: 'two'"),
     (["--profile", "smp", "--harts", "0"], "--harts 0: a machine has at least one"),
     (["--harts", "2"], "--harts needs --profile smp: with several harts no count is exact"),
@@ -73,7 +75,10 @@ WRONG = [
 def test_wrong_options(bad_tree, options, words):
     status, messages = start("--vms", bad_tree, *options)
     assert status == harness.USAGE
-    assert messages.splitlines()[-1] == "tools/run: error: " + words
+    # Python before 3.12.8 has each choice in quotes.
+    told = re.sub(r"\(choose from .*\)", lambda part: part[0].replace("'", ""),
+                  messages.splitlines()[-1])
+    assert told == "tools/run: error: " + words
 
 
 def test_a_tree_that_is_missing(tmp_path):

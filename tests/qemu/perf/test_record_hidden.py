@@ -8,7 +8,7 @@ import pytest
 import bare_guests
 import harness
 import peers
-from platforms import cpu, has_lcofi, on_qemu
+from platforms import cpu, has_lcofi, hides_flags, on_qemu
 from recordings import count_the_same, every_period
 from tallylib import tally_ctl
 
@@ -17,7 +17,9 @@ CPUS = ["tt-ascalon", cpu(["ssaia", "ssccfg"]), "rva23s64"]
 
 
 def hidden(text):
-    """Options for such a hart on a QEMU that hides OF."""
+    """Options for such a hart on a QEMU that hides OF: this computer's, or a later one."""
+    if hides_flags():
+        return ["--cpu", text]
     options = [*on_qemu("sid"), "--cpu", text]
     if not has_lcofi("sid"):
         pytest.skip(f"{peers.qemu_version('sid')} has no overflow interrupts")
@@ -71,11 +73,12 @@ def test_guests_sample_the_same(running):
     ("rva23s64", "its hart has no overflow interrupts"),
 ])
 def test_refused_in_words(running, text, why):
-    """Where closed counters are shown, and where HS gets no LCOFI."""
+    """Where closed counters are shown, and where HS gets no LCOFI. A QEMU that hides them gives HS
+    LCOFIs of both models, so it is not refused there."""
     run = running({"alpha": bare_guests.FOREVER}, options=["--cpu", text])
     with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
         (line,) = machine.objects("sample alpha 0x2:uk 100000")
-        assert line["ended"] == why
+        assert line["ended"] == (None if hides_flags() else why)
         # Counted it is.
         (line,) = machine.objects("observe alpha 0x2:uk")
         assert line["ended"] is None

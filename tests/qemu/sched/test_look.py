@@ -68,7 +68,7 @@ def test_trap_loop(tmp_path, look):
     """The look is what finds it. With look = "off" it goes on while a neighbour on another hart
     sleeps for three times as long as a look would have taken."""
     failed, ended = "vm alpha: failed: its trap handler traps for ever", "vm beta: ended"
-    guests = {"alpha": "kind=crash how=vector", "beta": f"kind=idle ticks={3 * SECOND}"}
+    guests = {"alpha": "kind=crash how=breakpoint", "beta": f"kind=idle ticks={3 * SECOND}"}
     own = {"alpha": f'look = "{look}"; vcpu0 {{ harts = <1>; }};',
            "beta": "vcpu0 { harts = <0>; };"}
     result = bare_guests.boot(tmp_path, guests, vcpus=(), own=own, profile="smp",

@@ -11,6 +11,7 @@ import pytest
 
 import harness
 from pages import FIGURES, cells, column, text_of
+from platforms import want_instret
 import samples
 
 
@@ -97,6 +98,7 @@ def test_samples(terminal):
 
 def test_the_tour(terminal):
     """From the first shell until both guests are off."""
+    want_instret()
     player = samples.Player(terminal)
     for block in samples.blocks("docs/tour.md"):
         for typed, lines in samples.steps(block):

@@ -70,7 +70,7 @@ def test_each_field_of_the_prompt_is_known():
 
 def test_each_command(running):
     """Of a machine, with a VM that fails: each line of each command is as told of that command."""
-    run = running({"alpha": FOREVER, "beta": "kind=crash how=vector"})
+    run = running({"alpha": FOREVER, "beta": "kind=crash how=breakpoint"})
     run.read_until("vm beta: failed")
     told = {}
 

@@ -8,6 +8,7 @@ meanwhile? If not, the console is knocked at: a request to Tally is an interrupt
 the same, and Tally ends a guest that it finds in a loop of traps. If that did not help, the run
 ends.
 """
+import contextlib
 import json
 import os
 import re
@@ -125,7 +126,9 @@ class Watch:
 
     def stop(self):
         self.end.set()
-        self.thread.join(PERIOD_S * 8)
+        # A signal may have come before the thread had begun: then there is nothing to wait for.
+        with contextlib.suppress(RuntimeError):
+            self.thread.join(PERIOD_S * 8)
 
     def work(self, wake):
         """The thread; what it finds goes through a pipe to who waits for the console."""

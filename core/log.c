@@ -98,16 +98,21 @@ __attribute__((noinline)) bool log_push(uint32_t most)
 {
 	const char *at;
 	size_t n, done;
+	bool takes = true;
 
-	do {
-		n = uses_ring ? ring_next(&ring, &at) : 0;
-		n = n < most ? n : most;
-		done = n ? uart_put(&uart, at, n) : 0;
-		ring_drop(&ring, done);
-		most -= (uint32_t)done;
-	} while (done && done == n);
 	budget = 0;
-	return !most;
+	while (most && takes) {
+		n = uses_ring ? ring_next(&ring, &at) : 0;
+		if (!n)
+			return false;
+		n = n < most ? n : most;
+		done = uart_put(&uart, at, n);
+		ring_drop(&ring, done);
+		takes = done == n;
+		most -= (uint32_t)done;
+		most -= most < LOG_PUSH_RECORD ? most : LOG_PUSH_RECORD;
+	}
+	return takes;
 }
 
 void log_emit(const char *bytes, size_t n)

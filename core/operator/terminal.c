@@ -19,7 +19,7 @@
 #include "core/vcpu/vm.h"
 
 /* One stay in HS passes on at most INPUT_BURST typed bytes, and no further one when the console has
- * printed INPUT_PRINTS bytes. */
+ * printed INPUT_PRINTS bytes, or when the stay is too long to begin one. */
 #define INPUT_BURST  8
 #define INPUT_PRINTS 32
 
@@ -92,13 +92,17 @@ void console_command(const char *id, const char *text)
 }
 
 /* Prints the next line of a command's output. After the last one, ends the answer, or shows the
- * prompt again. A long line is made in one stay and printed in the next. Returns false if there is
- * no room for it yet. */
+ * prompt again. Of a long line, and of one that took long to make, this is only done in the next
+ * stay. Returns false if there is no room for it yet. */
 static bool prompt_go_on(uint64_t now)
 {
-	static const char *made;
-	enum prompt_status status = PROMPT_OK;
-	const char *line;
+	/* What is to be printed: a line, or the end of the answer (NULL). */
+	static struct {
+		bool any;
+		const char *line;
+		enum prompt_status status;
+	} made;
+	bool printed_later = false;
 
 	log_lock();
 	size_t room = log_room(RING_ANSWERS);
@@ -108,19 +112,27 @@ static bool prompt_go_on(uint64_t now)
 		due = now + platform.timebase / LOOKS_HZ;
 		return false;
 	}
-	line = made ? made : prompt_line(&status);
-	made = !made && line && *line && prompt_line_length() > LONG_LINE ? line : NULL;
-	due = line ? now + platform.timebase / LINES_HZ : ~0UL;
-	if (made || (line && !*line))
-		return true; /* it is printed in the next stay, or is not there yet */
-	if (line && !*request_id && prompt_line_length() > LATE_LINE)
+	due = now + platform.timebase / LINES_HZ;
+	if (!made.any) {
+		made.status = PROMPT_OK;
+		made.line = prompt_line(&made.status);
+		made.any = !made.line || *made.line;
+		printed_later =
+		    (made.line && prompt_line_length() > LONG_LINE) || !pcpu_may_begin(this_pcpu());
+	}
+	if (!made.any || printed_later)
+		return true;
+	made.any = false;
+	if (!made.line)
+		due = ~0UL;
+	if (made.line && !*request_id && prompt_line_length() > LATE_LINE)
 		log_lock();
 	else
 		log_lock_for(RING_ANSWERS);
 	if (*request_id)
-		console_answer(&console, request_id, line, status);
-	else if (line)
-		console_tally_puts(&console, line);
+		console_answer(&console, request_id, made.line, made.status);
+	else if (made.line)
+		console_tally_puts(&console, made.line);
 	else
 		console_prompt_ready(&console);
 	log_unlock();
@@ -304,7 +316,9 @@ static uint64_t read_typed(uint64_t now, bool answered)
 	bool wait = answered || must_wait(now);
 	int printed = 0, n = 0;
 
-	for (int i = 0; i < INPUT_BURST && printed < INPUT_PRINTS && n >= 0 && !wait; i++) {
+	for (int i = 0; i < INPUT_BURST && printed < INPUT_PRINTS && n >= 0 && !wait &&
+	                pcpu_may_begin(this_pcpu());
+	     i++) {
 		n = pass_byte();
 		printed += n;
 		wait = must_wait(now);
@@ -328,21 +342,26 @@ static bool has_left(const struct pcpu *pcpu)
 }
 
 /* Writes a piece of the ring, if the hart has left output there, and tells a VM that it has room
- * again. A stay that has answered has written enough. Returns whether there is more to do after
- * 1 / LINES_HZ: with the hart's output, if the line takes it, or with another VM. */
+ * again; but not in a stay that has answered, or that is too long to begin that. Returns whether
+ * there is more to do after 1 / LINES_HZ: with the hart's output, if the line takes it, or with
+ * another VM. */
 static bool drain(bool answered)
 {
 	struct pcpu *pcpu = this_pcpu();
+	bool begins = !answered && pcpu_may_begin(pcpu);
 
 	log_lock_for(RING_TALLY);
-	bool takes = log_push(!answered && has_left(pcpu) ? DRAIN_BYTES : 0);
+	bool takes = log_push(begins && has_left(pcpu) ? DRAIN_BYTES : 0);
+	int vm = -1;
 
-	tell_lost();
-	int vm = ring_told(log_ring());
-	bool more = (takes && has_left(pcpu)) || log_ring()->ready;
+	if (begins) {
+		tell_lost();
+		vm = ring_told(log_ring());
+	}
+	bool more = !begins || (takes && has_left(pcpu)) || log_ring()->ready;
 
 	if (pcpu == listener)
-		goes_on = answered || more;
+		goes_on = more;
 	log_unlock();
 	if (vm >= 0)
 		vm_output_room(&vms[vm]);

@@ -120,9 +120,12 @@ bool vm_input_space(struct vm *vm)
 	return space;
 }
 
+static uint64_t byte_costs; /* instructions */
+
 void vm_input(struct vm *vm, uint8_t byte)
 {
 	(void)vm, (void)byte;
+	host_csrs[CSR_INSTRET] += byte_costs;
 	if (room) {
 		room--;
 		arrived++;
@@ -184,6 +187,12 @@ bool external_serve_console(void (*serve)(void))
 {
 	serve_console = serve;
 	return hears;
+}
+
+bool pcpu_may_begin_late(struct pcpu *pcpu)
+{
+	(void)pcpu;
+	return false;
 }
 
 /* --- the tests ------------------------------------------------------------------------------ */
@@ -435,6 +444,36 @@ static void interrupts_do_not_follow_at_once(void **state)
 		assert_int_equal(typed, 0);
 		host_csrs[CSR_TIME] += pause;
 	}
+	platform.timebase = 1000;
+}
+
+/* A stay that is long already passes no further byte on, and writes nothing: all that follows a
+ * pause later, in the next one. */
+static void a_stay_that_is_long(void **state)
+{
+	size_t before;
+
+	(void)state;
+	begin(ROOM);
+	platform.timebase = 10000000;
+	line_takes = 0;
+	assert_int_equal(terminal_vm_write(0, "some\n", 5), 5);
+	before = line_length;
+	line_takes = SIZE_MAX / 2;
+	byte_costs = 600;
+	serve_console();
+	assert_int_equal(arrived, 4); /* of them the last one begins before 2,000 */
+	assert_int_equal(line_length, before);
+	assert_false(listening);
+	assert_false(asks_for_output);
+	assert_int_equal(hart.pcpu.next_poll, host_csrs[CSR_TIME] + 500);
+	byte_costs = host_csrs[CSR_INSTRET] = 0; /* the next stay */
+	host_csrs[CSR_TIME] = hart.pcpu.next_poll;
+	serve_console();
+	assert_int_equal(arrived, TYPED);
+	assert_true(line_length > before);
+	assert_false(log_has_more());
+	serve_console();
 	platform.timebase = 1000;
 }
 
@@ -787,6 +826,7 @@ int main(void)
 	    cmocka_unit_test(one_command_at_a_time),
 	    cmocka_unit_test(guests_run_in_between),
 	    cmocka_unit_test(interrupts_do_not_follow_at_once),
+	    cmocka_unit_test(a_stay_that_is_long),
 	    cmocka_unit_test(an_answer_begins_later),
 	    cmocka_unit_test(long_lines),
 	    cmocka_unit_test(an_end_waits_for_room),

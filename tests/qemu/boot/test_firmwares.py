@@ -10,6 +10,7 @@ import pytest
 import firmwares
 import harness
 import peers
+import platforms
 from tallylib import peer_record
 
 LOGS = harness.BUILD / "test/firmwares"
@@ -54,6 +55,7 @@ def check(runs):
 @pytest.mark.peer
 def test_the_document_is_current():
     """Of what this machine has."""
+    platforms.want_redirects()
     check(firmwares.FIRMWARES)
 
 

@@ -4,10 +4,12 @@
 import pytest
 
 import plain
+import platforms
 
 
 @pytest.fixture(scope="module")
 def console():
+    platforms.want_redirects()
     text = plain.run(plain.make("build/tests/spike.bin", "tests/spike/spike.mk"))
     return text[text.index("spike: ") :].splitlines()
 

@@ -206,6 +206,12 @@ def takes_uxl_3():
     return uxl == 3
 
 
+def want_redirects():
+    """Of a test with a guest of KVM, or without Tally, that executes illegal instructions."""
+    if not firmware_redirects():
+        pytest.skip("the firmware of this QEMU cannot hand a guest's traps to HS")
+
+
 def want_instret():
     """Of a test whose guests have two filters of instructions at once."""
     if not instret_is_alike():

@@ -8,6 +8,7 @@ import pytest
 
 import firmwares
 import peers
+import platforms
 
 
 def check(host, run):
@@ -21,6 +22,7 @@ def check(host, run):
 
 @pytest.mark.peer
 def test_every_case():
+    platforms.want_redirects()
     check("debian", firmwares.on_kvm)
 
 

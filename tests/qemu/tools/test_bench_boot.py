@@ -40,13 +40,21 @@ def test_each_boot_is_as_recorded(run):
 
 
 def test_a_boot_is_short(run):
-    """Without clearing memory, copying images, and waiting for harts, which is next to nothing."""
+    """Without clearing memory, copying images, and waiting for harts."""
     _, rows = run
     for backend in harness.BACKENDS:
         for harts in (1, 4):
             boot = rows[f"{harts}/boot"][backend]
             assert 100_000 < boot < 1_000_000 + (harts - 1) * 600_000, (harts, backend)
-            # Harts that count in turns wait awake, so that they know what they execute.
+
+@as_recorded
+def test_harts_hardly_wait(run):
+    """Those that count in turns wait awake, so that they know what they execute. For how long is
+    up to the firmware and the emulator that start them, so it has a bound on those of the record:
+    on QEMU 11.1.3 with OpenSBI 1.6 each waits for 22,000, and the boot is shorter by 21,000."""
+    _, rows = run
+    for backend in harness.BACKENDS:
+        for harts in (1, 4):
             assert rows[f"{harts}/wait"][backend] < 1000 * harts + 20_000 * (harts - 1)
 
 
